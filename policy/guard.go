@@ -12,6 +12,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"nod/ownfile"
+	"nod/policy/git"
 	"nod/policy/shell"
 )
 
@@ -110,6 +111,17 @@ func IsGuarded(path string, isLink bool) bool {
 	path = filepath.ToSlash(path)
 	home := homeName()
 	return guarded().find(path, home) != nil || isLink && guarded().holds(path, home, true) != nil
+}
+
+// GuardedIn returns [IsGuarded] for a project, where hooks and files with settings that its git configuration names are
+// guarded, too.
+func GuardedIn(project string) func(path string, isLink bool) bool {
+	obeyed := git.Obeyed(project, homeFolder())
+	return func(path string, isLink bool) bool {
+		return IsGuarded(path, isLink) || slices.ContainsFunc(obeyed, func(place string) bool {
+			return isWithin(path, place) || isLink && isWithin(place, path)
+		})
+	}
 }
 
 func fold(s string) string {

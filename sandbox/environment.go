@@ -14,8 +14,8 @@ import (
 
 // private are the names of variables that hold secrets, or lead outside the sandbox.
 var private = []string{
-	"*TOKEN*", "*SECRET*", "*PASSW*", "*PASSPHRASE*", "*CREDENTIAL*", "*_KEY", "*_KEY_*", "*APIKEY*", "*_PAT", "*_AUTH",
-	"*_PWD", "*_DSN", "*COOKIE*", "*DATABASE_URL", "*CONNECTION_STRING*", "*WEBHOOK*",
+	"*TOKEN*", "*SECRET*", "*PASS", "*_PASS_*", "*PASSW*", "*PASSPHRASE*", "*CREDENTIAL*", "*KEY", "*_KEY_*", "*APIKEY*",
+	"*_PAT", "*_AUTH", "*_PW", "*_PWD", "*_DSN", "*COOKIE*", "*DATABASE_URL", "*CONNECTION_STRING*", "*WEBHOOK*",
 	"NETRC", "KUBECONFIG", "PGPASSFILE",
 	"AWS_*", "AZURE_*", "ARM_*", "GOOGLE_*", "GCLOUD_*", "CLOUDSDK_*", "VAULT_*", "OP_*", "BW_*", "DOCKER_*",
 	"ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*", "COPILOT_*", "CODEX_*", "MCP_*", "NOD_*",

@@ -15,6 +15,7 @@ func TestEnvironment(t *testing.T) {
 		"ANTHROPIC_API_KEY=x": "", "SSH_AUTH_SOCK=/x": "", "GPG_AGENT_INFO=x": "", "DBUS_SESSION_BUS_ADDRESS=x": "",
 		"DISPLAY=:0": "", "WAYLAND_DISPLAY=x": "", "XDG_RUNTIME_DIR=/run/user/1": "", "XAUTHORITY=/x": "",
 		"http_proxy=x": "", "HTTPS_PROXY=x": "", "no_proxy=x": "", "npm_config_https_proxy=x": "", "DOCKER_HOST=x": "",
+		"DB_PASS=x": "", "PGPASS=x": "", "DB_PASS_RO=x": "", "ADMIN_PW=x": "", "SIGNINGKEY=x": "",
 		"github_token=x": "", "DATABASE_URL=x": "", "URL=postgres://u:p@host/db": "", "NOD_HOME=/x": "",
 		"STRANGE=ghp_" + strings.Repeat("a1B2c3D4e5", 4)[:36]: "",
 	} {

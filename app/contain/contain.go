@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -255,7 +256,7 @@ func (r *Runs) expel(p *sandbox.Profile) (ended api.RunEnded) {
 	if !p.Write {
 		return ended
 	}
-	moved, err := sandbox.Expel(p, policy.IsGuarded)
+	moved, err := sandbox.Expel(p, policy.GuardedIn(p.Project))
 	if len(moved) > 0 || err != nil {
 		r.cfg.Log.Warn("moved out of a project", "project", p.Project, "to", p.Private, "paths", moved, "err", err)
 	}
@@ -401,7 +402,13 @@ func withoutSecrets(command string) string {
 // Undoes implements the sandbox of [hooks.Config].
 func (r *Runs) Undoes(ctx context.Context, who interact.Requester, edit interact.Approve) bool {
 	project, paths, areAll := r.edited(who, edit)
-	if isOn, _ := r.Contains(who, ""); !isOn || !areAll || len(paths) == 0 {
+	if isOn, _ := r.Contains(who, ""); !isOn || !areAll || len(paths) == 0 || r.running.changes(project) {
+		return false
+	}
+	isGuarded := policy.GuardedIn(project)
+	if slices.ContainsFunc(paths, func(path string) bool {
+		return isGuarded(filepath.Join(project, filepath.FromSlash(path)), false)
+	}) {
 		return false
 	}
 	repository, err := snapshot.Open(r.cfg.Snapshots, project, policy.IsSecret)
@@ -420,6 +427,19 @@ func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID
 		return false, fmt.Errorf("snapshot of %s: %w", project, err)
 	}
 	return areAll && begun.repository.Has(ctx, begun.run.Before, paths), nil
+}
+
+// Edited implements the sandbox of [hooks.Config].
+func (r *Runs) Edited(ctx context.Context, who interact.Requester, edit interact.Approve) error {
+	project, paths, _ := r.edited(who, edit)
+	if len(paths) == 0 {
+		return nil
+	}
+	repository, err := snapshot.Open(r.cfg.Snapshots, project, policy.IsSecret)
+	if err == nil {
+		err = repository.EndEdit(ctx, paths)
+	}
+	return err
 }
 
 // edited returns the agent's project, if the sandbox is on for it, the paths in it that an edit changes, and whether
@@ -452,7 +472,7 @@ func within(project string, paths []string) (below []string) {
 func (r *Runs) Prepare(ctx context.Context, olderThan time.Duration, maxSize int64) error {
 	var failed error
 	for _, project := range r.projects() {
-		_, err := sandbox.Survey(project, r.isSecret, r.isGuarded(""))
+		_, err := sandbox.Survey(project, r.isSecret, r.isGuarded(project, ""))
 		if err == nil {
 			_, _, err = r.snapshotOf(ctx, project)
 		}

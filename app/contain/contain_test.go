@@ -233,7 +233,12 @@ func TestProfile(t *testing.T) {
 	path := []string{filepath.Join(r.project, ".venv/bin"), r.project, "none", filepath.Join(r.project, "way")}
 	r.write("shop/.venv/bin/tool", "")
 	r.write("notes/diary", "")
-	if err := errors.Join(os.Mkdir(filepath.Join(home, "tools"), 0o700),
+	r.write("shop/.git/config", "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../shared.cfg\n")
+	r.write("shop/tools/hooks/pre-commit", "")
+	r.write("shop/shared.cfg", "")
+	folders = append(folders, filepath.Join(home, "Private"))
+	r.write("Private/diary", "")
+	if err := errors.Join(os.MkdirAll(filepath.Join(home, "tools/bin"), 0o700),
 		os.Symlink(filepath.Join(home, "notes"), filepath.Join(r.project, "way")),
 		os.Symlink(filepath.Join(home, ".ssh"), filepath.Join(home, "keys"))); err != nil {
 		t.Fatal(err)
@@ -264,7 +269,7 @@ func TestProfile(t *testing.T) {
 		is            bool
 	}{
 		{"make", "keep", []string{".git", ".vscode/tasks.json"}, true},
-		{"make", "keep", []string{".venv/bin"}, true},
+		{"make", "keep", []string{".venv/bin", "tools/hooks", "shared.cfg"}, true},
 		{"make", "keep", []string{".venv", ".", "../notes"}, false},
 		{"make", "show", []string{".venv/bin", ".venv", "way", "../notes", "../keys"}, false},
 		{"git commit", "keep", []string{".git"}, false},
@@ -278,7 +283,7 @@ func TestProfile(t *testing.T) {
 		{"make", "hide", []string{"sub/.git/config"}, true},
 		{"make", "show", []string{"../.pyenv", "../tools"}, true},
 		{"make", "show", []string{"../.pyenv/shims", "..", "../..", "../.ssh", "../none", "../.cargo", "../work",
-			"../other", "../go"}, false},
+			"../other", "../go", "../Private"}, false},
 		{"make", "warm", []string{"../.cargo", "../go/pkg"}, true},
 		{"make", "warm", []string{"../go", "../go/src"}, false},
 		{"make", "hide", []string{"../.julia/servers"}, true},
@@ -555,6 +560,20 @@ func TestSnapshotsBeforeEdits(t *testing.T) {
 	if found := snapshot.Find(r.cfg.Snapshots, other); found != "" {
 		t.Errorf("snapshots of %s", found)
 	}
+	who := interact.Requester{Agent: "claude-code", CWD: r.project, Process: under(1)}
+	input := []byte(`{"file_path":"` + filepath.Join(r.project, "a.txt") + `"}`)
+	if err := r.Edited(t.Context(), who, interact.Approve{Tool: "Write", Input: input}); err != nil {
+		t.Error(err)
+	}
+	r.write("shop/a.txt", "the user's own\n")
+	run, err := repository.RunOf(t.Context(), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := repository.Plan(t.Context(), run)
+	if err != nil || len(plan.Changes) != 0 || len(plan.Conflicts) != 1 {
+		t.Errorf("taking the edit back would do %+v, and leave %+v, %v", plan.Changes, plan.Conflicts, err)
+	}
 	r.write("shop/.gitignore", "*.log\n") // after the policy let it pass
 	r.write("shop/a.log", "a\n")
 	edit(r.project, "a.log", "two", false)
@@ -605,6 +624,28 @@ func TestUndoes(t *testing.T) {
 	}
 	if undoes(outside, filepath.Join(outside, "a.txt")) {
 		t.Error("a project for which the sandbox is off")
+	}
+	if out, err := exec.Command("git", "init", "-q", r.project).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r.write("shop/.git/config", "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../shared.cfg\n")
+	for path, want := range map[string]bool{
+		"tools/hooks/pre-commit": false, "shared.cfg": false, "tools/a": true, "a.txt": true,
+	} {
+		if got := undoes(r.project, filepath.Join(r.project, path)); got != want {
+			t.Errorf("%s: %v, want %v: git's configuration names it", path, got, want)
+		}
+	}
+	r.expect(1, "make", policy.Confinement{Project: r.project, Write: true})
+	_, end, err := r.Begin(t.Context(), under(1), api.RunRequest{Command: "make", CWD: r.project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if undoes(r.project, filepath.Join(r.project, "a.txt")) {
+		t.Error("a command runs that could replace the file by a link")
+	}
+	if end(); !undoes(r.project, filepath.Join(r.project, "a.txt")) {
+		t.Error("the command has ended")
 	}
 }
 

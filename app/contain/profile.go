@@ -33,7 +33,7 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 			repository = filepath.Join(in.Project, ".git")
 		} // else the repository is elsewhere, and read-only
 	}
-	found, err := sandbox.Survey(in.Project, r.isSecret, r.isGuarded(repository))
+	found, err := sandbox.Survey(in.Project, r.isSecret, r.isGuarded(in.Project, repository))
 	if err != nil {
 		return p, err
 	}
@@ -77,12 +77,14 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// isGuarded returns a function that reports whether a path is guarded: by a rule, or by its name outside repository.
-func (r *Runs) isGuarded(repository string) func(path string, isLink bool) bool {
+// isGuarded returns a function that reports whether a path of the project is guarded: by a rule, or outside repository
+// by its name or git's configuration.
+func (r *Runs) isGuarded(project, repository string) func(path string, isLink bool) bool {
+	isGuarded := policy.GuardedIn(project)
 	return func(path string, isLink bool) bool {
 		isOpen := repository != "" && sandbox.IsIn(path, repository)
 		_, change := r.cfg.Forbids(path)
-		return change || !isOpen && policy.IsGuarded(path, isLink)
+		return change || !isOpen && isGuarded(path, isLink)
 	}
 }
 
@@ -130,7 +132,8 @@ func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
 	}
 	for _, folder := range q.Folders[:min(len(q.Folders), maxFolders)] {
 		folder = filepath.Clean(folder)
-		if !sandbox.IsIn(folder, p.Project) && r.mayShow(folder, slices.Concat(p.Show, p.Warm)) {
+		hasPrograms := slices.Contains(q.Path, folder) || holdsTools(r.cfg.Home, folder)
+		if hasPrograms && !sandbox.IsIn(folder, p.Project) && r.mayShow(folder, slices.Concat(p.Show, p.Warm)) {
 			p.Show, p.Hide = append(p.Show, folder), append(p.Hide, secretsIn(folder)...)
 		}
 	}
@@ -162,6 +165,20 @@ func (r *Runs) mayShow(folder string, shown []string) bool {
 	info, err := os.Stat(real)
 	return err == nil && info.IsDir() && !slices.ContainsFunc(shown, isShown) && !holdsProjects(real)
 }
+
+// holdsTools reports whether a folder looks like one of programs and libraries: it is hidden in the home folder, has the
+// name of such a folder, or contains one. A variable such as NOTES_DIR may name any other.
+func holdsTools(home, folder string) bool {
+	if rel, err := filepath.Rel(home, folder); err != nil || strings.HasPrefix(rel, ".") {
+		return err == nil
+	}
+	return slices.ContainsFunc(toolFolders, func(name string) bool {
+		info, err := os.Stat(filepath.Join(folder, name))
+		return filepath.Base(folder) == name || err == nil && info.IsDir()
+	})
+}
+
+var toolFolders = []string{"bin", "sbin", "lib", "lib64", "libexec", "include", "pkg", "platform-tools", "site-packages"}
 
 // holdsProjects reports whether a folder is a repository or directly contains one.
 func holdsProjects(folder string) bool {

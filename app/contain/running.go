@@ -49,6 +49,19 @@ func (r *running) remove(p *sandbox.Profile) {
 	delete(r.profiles, p)
 }
 
+// changes reports whether a command that may change files of the project is running. It could replace a file by a link
+// between an agent's question and its edit, which would then change a file elsewhere.
+func (r *running) changes(project string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p := range r.profiles {
+		if sandbox.IsIn(p.Project, project) || sandbox.IsIn(project, p.Project) {
+			return true
+		}
+	}
+	return false
+}
+
 // distrust marks in p what other commands running in its project may have created.
 func (r *running) distrust(p *sandbox.Profile) {
 	r.mu.Lock()

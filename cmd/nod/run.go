@@ -159,7 +159,7 @@ func (c *console) endRun(ctx context.Context) error {
 	var ended api.RunEnded
 	if p.Write {
 		ended.To = p.Private
-		if ended.Moved, err = sandbox.Expel(&p, policy.IsGuarded); err != nil {
+		if ended.Moved, err = sandbox.Expel(&p, policy.GuardedIn(p.Project)); err != nil {
 			ended.Problem = err.Error()
 		}
 		_ = os.Remove(p.Unfinished)

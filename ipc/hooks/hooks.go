@@ -285,6 +285,7 @@ func (h *Hooks) run(
 	}
 	if s.Ran != nil {
 		h.ran(ctx, who, s)
+		h.edited(ctx, who, s)
 	}
 	a, insisted, err := h.answer(ctx, who, s)
 	switch {

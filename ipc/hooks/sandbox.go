@@ -19,6 +19,8 @@ type sandbox interface {
 	// Edits takes a snapshot of the agent's project, if the sandbox is on for it, before a call that the policy allows and
 	// that may change files. It reports whether the snapshot has the files.
 	Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (taken bool, err error)
+	// Edited notes that a call has run, if it was an edit: what changes from now on is not its own.
+	Edited(ctx context.Context, who interact.Requester, edit interact.Approve) error
 	// Expect makes the request's command run in the sandbox the next time or, with the zero Confinement, outside it.
 	Expect(who interact.Requester, id interact.ID, command string, in policy.Confinement) error
 }
@@ -61,6 +63,16 @@ func (h *Hooks) expect(ctx context.Context, who interact.Requester, s Step, a in
 		return denied("it could not have it run in the sandbox: see nod's log")
 	}
 	return a
+}
+
+func (h *Hooks) edited(ctx context.Context, who interact.Requester, s Step) {
+	call, isApproval := s.Ran.(interact.Approve)
+	if !isApproval || h.cfg.Sandbox == nil {
+		return
+	}
+	if err := h.cfg.Sandbox.Edited(ctx, who, call); err != nil {
+		h.cfg.Log.Warn("hook: no snapshot after an edit", "agent", who.Agent, "err", err)
+	}
 }
 
 func denied(why string) interact.Answer {

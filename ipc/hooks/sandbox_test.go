@@ -18,7 +18,7 @@ import (
 
 // edited is a sandbox that notes the tools of the calls that may change files.
 type edited struct {
-	tools         []string
+	tools, ended  []string
 	undoes, taken bool
 	err           error
 }
@@ -34,6 +34,11 @@ func (e *edited) Undoes(context.Context, interact.Requester, interact.Approve) b
 func (e *edited) Edits(_ context.Context, _ interact.Requester, _ interact.ID, call interact.Approve) (bool, error) {
 	e.tools = append(e.tools, call.Tool)
 	return e.taken, e.err
+}
+
+func (e *edited) Edited(_ context.Context, _ interact.Requester, call interact.Approve) error {
+	e.ended = append(e.ended, call.Tool)
+	return nil
 }
 
 // classes lets calls pass that only read, by their class, and others by a rule.
@@ -64,8 +69,11 @@ func TestOnlyWhatMayChangeFilesIsAnEdit(t *testing.T) {
 			t.Errorf("%s: %s", tool, got)
 		}
 	}
-	if !slices.Equal(told.tools, []string{"Write"}) {
-		t.Errorf("told of %q", told.tools)
+	handle(t, &rig{Hooks: h}, claudeCall(t, "06-PreToolUse-Bash", "PostToolUse", map[string]any{
+		"tool_name": "Write", "tool_input": map[string]any{"file_path": "/a"},
+	}))
+	if !slices.Equal(told.tools, []string{"Write"}) || !slices.Equal(told.ended, []string{"Write"}) {
+		t.Errorf("told of %q, and that %q ended", told.tools, told.ended)
 	}
 }
 

@@ -51,15 +51,34 @@ func Inspect(folder, home string, addresses bool) (found bool, problem string) {
 	return true, in.problem
 }
 
+// Obeyed returns the places in the work tree around folder that git's configuration names and git obeys: folders of
+// hooks, and files with more settings. They may be missing. It finds what it can, whatever problems there are.
+func Obeyed(folder, home string) (places []string) {
+	p, _ := find(folder)
+	if !p.found || p.top == "" {
+		return nil
+	}
+	in := &inspection{home: home, first: p, files: map[source]bool{}, at: here{place: p}}
+	in.obeys = func(path string) {
+		if path = filepath.Clean(path); isWithin(p.top, path) && !isWithin(p.common, path) {
+			places = append(places, path)
+		}
+	}
+	in.readPersonal()
+	in.look(p)
+	return places
+}
+
 // inspection inspects one repository and its submodules. It ends with the first problem.
 type inspection struct {
 	home      string
 	first     place
 	addresses bool // those of remotes count
 	problem   string
-	files     map[source]bool // those read
-	looked    int             // repositories
-	hooks     []string        // values of core.hooksPath in the user's own files
+	obeys     func(path string) // is given each place that git obeys; then nothing is a problem
+	files     map[source]bool   // those read
+	looked    int               // repositories
+	hooks     []string          // values of core.hooksPath in the user's own files
 	at        here
 }
 
@@ -78,7 +97,7 @@ type here struct {
 }
 
 func (in *inspection) fail(sentence string) {
-	if in.problem == "" {
+	if in.problem == "" && in.obeys == nil {
 		in.problem = sentence
 	}
 }
@@ -162,6 +181,9 @@ func (in *inspection) read(path string, own bool, depth int) {
 		return
 	}
 	in.files[from] = true
+	if in.obeys != nil {
+		in.obeys(path)
+	}
 	data, err := ownfile.ReadBehind(path, maxConfig)
 	switch {
 	case ownfile.IsMissing(err):
@@ -299,6 +321,9 @@ func (in *inspection) noteHooks(e *entry, path string, own bool) {
 func (in *inspection) judgeHooks() {
 	folders := slices.Concat([]string{join(in.at.common, "hooks")}, in.hooks, in.at.hooks)
 	for _, folder := range folders {
+		if in.obeys != nil {
+			in.obeys(join(in.at.base(), folder))
+		}
 		hook := join(join(in.at.base(), folder), readingHook)
 		info, err := os.Stat(hook)
 		if ownfile.IsMissing(err) || err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {

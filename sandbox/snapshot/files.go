@@ -21,7 +21,11 @@ var errInTheWay = errors.New("its place is taken")
 // errChanged is the error if a file is neither as a command left it nor as it found it.
 var errChanged = errors.New("it has changed since")
 
-// strange stands for anything but a file or a link, or for what cannot be read: no snapshot has it.
+// errOthers is the error if another user's file would be replaced by one of this user's.
+var errOthers = errors.New("it belongs to another user")
+
+// strange stands for anything but a file or a link, for what cannot be read, and for files that are too large for a
+// snapshot: no snapshot has it.
 var strange = entry{mode: "strange"}
 
 // folderOf opens the folder of a path below root. It follows no link, not even one that stays within: a path through a
@@ -93,8 +97,10 @@ func lookIn(folder *os.Root, name string) (entry, fs.FileMode, error) {
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := folder.Readlink(name)
 		return entry{modeLink, blobOf(target)}, 0, err
-	case !info.Mode().IsRegular():
+	case !info.Mode().IsRegular(), info.Size() > defaultLimits.bytes:
 		return strange, 0, nil
+	case !ownfile.IsMine(info):
+		return strange, 0, errOthers
 	}
 	file, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -109,7 +115,7 @@ func lookIn(folder *os.Root, name string) (entry, fs.FileMode, error) {
 		e.mode = modeExecutable
 	}
 	e.blob, err = blobIn(file, info.Size())
-	return e, info.Mode().Perm(), err
+	return e, info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky), err
 }
 
 func blobOf(text string) string {
@@ -120,7 +126,7 @@ func blobOf(text string) string {
 func blobIn(file io.Reader, size int64) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "blob %d\x00", size)
-	n, err := io.Copy(sum, file)
+	n, err := io.Copy(sum, io.LimitReader(file, size+1))
 	if err == nil && n != size {
 		err = errors.New("it changed during reading")
 	}

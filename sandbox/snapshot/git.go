@@ -152,17 +152,20 @@ func (l *firstLine) line() string {
 
 type blobs struct {
 	cmd *exec.Cmd
+	end context.CancelFunc // kills git, which may be writing what nobody reads any more
 	in  io.WriteCloser
 	out *bufio.Reader
 
-	failed error // of the last copy: nothing more will come
+	failed error // of git: nothing more will come
 }
 
 // blobs starts the reading of contents.
 func (g git) blobs(ctx context.Context) (*blobs, error) {
-	b := &blobs{cmd: g.command(ctx, "cat-file", "--batch")}
+	ctx, end := context.WithCancel(ctx)
+	b := &blobs{cmd: g.command(ctx, "cat-file", "--batch"), end: end}
 	in, err := b.cmd.StdinPipe()
 	if err != nil {
+		end()
 		return nil, err
 	}
 	out, err := b.cmd.StdoutPipe()
@@ -170,6 +173,7 @@ func (g git) blobs(ctx context.Context) (*blobs, error) {
 		err = b.cmd.Start()
 	}
 	if err != nil {
+		end()
 		return nil, fmt.Errorf("start git: %w", err)
 	}
 	limitMemory(b.cmd.Process.Pid)
@@ -177,28 +181,36 @@ func (g git) blobs(ctx context.Context) (*blobs, error) {
 	return b, nil
 }
 
+// copy writes a content. If to takes only a part of it, such as on a full disk, the next content can still be copied.
 func (b *blobs) copy(to io.Writer, blob string) error {
-	b.failed = b.copyNext(to, blob)
-	return b.failed
+	size, err := b.ask(blob)
+	if b.failed = err; err != nil {
+		return err
+	}
+	content := io.LimitReader(b.out, size)
+	_, err = io.Copy(to, content)
+	_, b.failed = io.Copy(io.Discard, content)
+	if b.failed == nil {
+		_, b.failed = b.out.ReadByte() // the line's end
+	}
+	return cmp.Or(b.failed, err)
 }
 
-func (b *blobs) copyNext(to io.Writer, blob string) error {
+func (b *blobs) ask(blob string) (size int64, err error) {
 	if _, err := io.WriteString(b.in, blob+"\n"); err != nil {
-		return fmt.Errorf("ask git: %w", err)
+		return 0, fmt.Errorf("ask git: %w", err)
 	}
 	line, err := b.out.ReadString('\n')
 	if err != nil {
-		return fmt.Errorf("ask git: %w", err)
+		return 0, fmt.Errorf("ask git: %w", err)
 	}
-	var size int64
 	if _, err := fmt.Sscanf(line, blob+" blob %d\n", &size); err != nil {
-		return fmt.Errorf("the snapshot is incomplete: git has %s", strings.TrimSpace(line))
+		return 0, fmt.Errorf("the snapshot is incomplete: git has %s", strings.TrimSpace(line))
 	}
-	if _, err := io.CopyN(to, b.out, size); err != nil {
-		return err
-	}
-	_, err = b.out.ReadByte()
-	return err
+	return size, nil
 }
 
-func (b *blobs) close() { _ = errors.Join(b.in.Close(), b.cmd.Wait()) }
+func (b *blobs) close() {
+	b.end()
+	_ = errors.Join(b.in.Close(), b.cmd.Wait())
+}

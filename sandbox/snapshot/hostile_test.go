@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -251,6 +252,78 @@ func TestTooLargeAfterwards(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What nobody can hash in time, or is no file, stays where it is. What only looks like nod's own file does not.
+func TestStrangeAfterwards(t *testing.T) {
+	r, project := open(t)
+	files{"big": "1", "pipe": "1", "a": "1"}.write(t, project)
+	noted, err := r.Note(t.Context(), Run{Command: "x", Time: time.Now(), Before: take(t, r)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files{"pipe": "!", "a": "2", ".nod-takeback-x/run": "x:2", ".nod-takeback-y": "2"}.write(t, project)
+	if err := os.Truncate(filepath.Join(project, "big"), 4<<40); err != nil {
+		t.Fatal(err)
+	}
+	run(t, project, "mkfifo", "pipe")
+	if noted, err = r.End(t.Context(), noted, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Plan(t.Context(), noted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Conflict{{"big", errInTheWay.Error()}, {"pipe", errInTheWay.Error()}}
+	if left, err := p.Apply(t.Context()); err != nil || len(left) > 0 || !slices.Equal(p.Conflicts, want) {
+		t.Errorf("left %v, then %v, %v", p.Conflicts, left, err)
+	}
+	for name, is := range map[string]bool{"big": true, "pipe": true, ".nod-takeback-x": false, ".nod-takeback-y": false} {
+		if _, err := os.Lstat(filepath.Join(project, name)); (err == nil) != is {
+			t.Errorf("%s is there: %v, want %v", name, err == nil, is)
+		}
+	}
+	if is, err := os.ReadFile(filepath.Join(project, "a")); err != nil || string(is) != "1" {
+		t.Errorf("a is %q, %v", is, err)
+	}
+}
+
+// full is a disk on which only so many bytes are left.
+type full int
+
+func (f *full) Write(p []byte) (int, error) {
+	n := min(len(p), int(*f))
+	if *f -= full(n); n < len(p) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+// A file that does not fit on the disk keeps no other from being restored, and git from ending.
+func TestFullDisk(t *testing.T) {
+	r, project := open(t)
+	empty := take(t, r)
+	large := strings.Repeat("x", 1<<20)
+	files{"a": large, "b": "small"}.write(t, project)
+	changes, err := r.changes(t.Context(), empty, take(t, r))
+	if err != nil || len(changes) != 2 {
+		t.Fatal(changes, err)
+	}
+	contents, err := r.store.blobs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk, small := full(100), strings.Builder{}
+	if err := contents.copy(&disk, changes[0].to.blob); !errors.Is(err, syscall.ENOSPC) || contents.failed != nil {
+		t.Errorf("%v, %v", err, contents.failed)
+	}
+	if err := contents.copy(&small, changes[1].to.blob); err != nil || small.String() != "small" {
+		t.Errorf("%q, %v", small.String(), err)
+	}
+	if _, err := contents.ask(changes[0].to.blob); err != nil {
+		t.Error(err)
+	}
+	contents.close() // git is writing
 }
 
 // What nod wrote is lost or damaged by a crash: the next snapshot is right, or there is none.

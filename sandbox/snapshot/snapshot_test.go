@@ -279,8 +279,9 @@ func TestPermissions(t *testing.T) {
 	files{"a": "2", "b": "2", "c": "2"}.write(t, project)
 	chmod("a", 0o600)
 	chmod("c", 0o640)
+	chmod("b", 0o644|fs.ModeSetgid)
 	takeBack(t, r, before, take(t, r))
-	for name, want := range map[string]fs.FileMode{"a": 0o600, "b": 0o644, "c": 0o750} {
+	for name, want := range map[string]fs.FileMode{"a": 0o600, "b": 0o644 | fs.ModeSetgid, "c": 0o750} {
 		if info, err := os.Lstat(filepath.Join(project, name)); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v, want %v", name, info.Mode(), err, want)
 		}

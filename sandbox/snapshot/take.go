@@ -306,11 +306,17 @@ func (r *Repository) Has(ctx context.Context, id ID, paths []string) bool {
 
 func (r *Repository) isLeftOut(path string) bool {
 	for name := range strings.SplitSeq(path, "/") {
-		if strings.EqualFold(name, ".git") || strings.HasPrefix(name, ownPrefix) {
+		if strings.EqualFold(name, ".git") || strings.HasPrefix(name, ownPrefix) && r.isScratch(name) {
 			return true
 		}
 	}
 	return r.secret(r.in(path))
+}
+
+// isScratch reports whether a file of this name is one that an undo is writing, and not a command's.
+func (r *Repository) isScratch(name string) bool {
+	j, err := r.readJournal()
+	return err == nil && j.Scratch == name
 }
 
 // canRead reports whether git can read a file. If it cannot, it fails for all of them.

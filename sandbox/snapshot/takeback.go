@@ -61,6 +61,8 @@ func (r *Repository) Plan(ctx context.Context, run Run) (*Plan, error) {
 			p.Changes = append(p.Changes, c.reverse())
 		case now == strange && isFolder(root, c.Path) && c.to == (entry{}):
 			p.Changes = append(p.Changes, c.reverse()) // the folder goes first if the run made everything in it
+		case now == strange:
+			p.leave(c.Path, errInTheWay.Error())
 		default:
 			p.leave(c.Path, errChanged.Error())
 		}

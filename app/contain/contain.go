@@ -51,7 +51,8 @@ type Runs struct {
 
 	mu       sync.Mutex // guards all below
 	expected []waiting
-	failed   map[string]error // projects that are too large, or whose snapshots fail
+	failed   map[string]error  // projects that are too large, or whose snapshots fail
+	edits    map[string]*begun // allowed and not known to have been made, by [editKey]
 
 	running running
 }
@@ -72,7 +73,10 @@ type details struct {
 
 // New loads the commands that an earlier nod-desktop expected. No command is contained before [Runs.Ready] is called.
 func New(cfg Config) (*Runs, error) {
-	r := &Runs{cfg: cfg, failed: map[string]error{}, running: running{profiles: map[*sandbox.Profile]bool{}}}
+	r := &Runs{
+		cfg: cfg, failed: map[string]error{}, edits: map[string]*begun{},
+		running: running{profiles: map[*sandbox.Profile]bool{}},
+	}
 	left, err := expected.All(cfg.Folder)
 	for _, run := range left {
 		w := waiting{Run: run}
@@ -352,6 +356,9 @@ func (r *Runs) projects() (all []string) {
 	return all
 }
 
+// maxEdits limits how many edits are waited for: an agent that was killed reports none.
+const maxEdits = 100
+
 // killDelay is how long the processes of a sandbox may outlive nod.
 const killDelay = time.Second
 
@@ -384,14 +391,14 @@ func (r *Runs) snapshotOf(ctx context.Context, project string) (*snapshot.Reposi
 	return repository, id, err
 }
 
-// end takes the second snapshot, calls taken, and records the end.
+// end takes the second snapshot, calls taken, and records the end. Without a run it only calls taken.
 func (b *begun) end(ctx context.Context, log *slog.Logger, taken func()) {
 	if b == nil {
 		taken()
 		return
 	}
 	if _, err := b.repository.End(context.WithoutCancel(ctx), b.run, taken); err != nil {
-		log.Error("snapshot after a command", "err", err)
+		log.Error("snapshot after a command or an edit", "err", err)
 	}
 }
 
@@ -426,20 +433,28 @@ func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID
 	if err != nil {
 		return false, fmt.Errorf("snapshot of %s: %w", project, err)
 	}
+	r.mu.Lock()
+	if len(r.edits) >= maxEdits {
+		clear(r.edits) // they end at the next run
+	}
+	r.edits[editKey(project, paths)] = begun
+	r.mu.Unlock()
 	return areAll && begun.repository.Has(ctx, begun.run.Before, paths), nil
 }
 
 // Edited implements the sandbox of [hooks.Config].
-func (r *Runs) Edited(ctx context.Context, who interact.Requester, edit interact.Approve) error {
+func (r *Runs) Edited(ctx context.Context, who interact.Requester, edit interact.Approve) {
 	project, paths, _ := r.edited(who, edit)
-	if len(paths) == 0 {
-		return nil
-	}
-	repository, err := snapshot.Open(r.cfg.Snapshots, project, policy.IsSecret)
-	if err == nil {
-		err = repository.EndEdit(ctx, paths)
-	}
-	return err
+	key := editKey(project, paths)
+	r.mu.Lock()
+	begun := r.edits[key]
+	delete(r.edits, key)
+	r.mu.Unlock()
+	begun.end(ctx, r.cfg.Log, func() {})
+}
+
+func editKey(project string, paths []string) string {
+	return project + "\x00" + strings.Join(paths, "\x00")
 }
 
 // edited returns the agent's project, if the sandbox is on for it, the paths in it that an edit changes, and whether

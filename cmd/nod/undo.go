@@ -180,7 +180,7 @@ func (c *console) takeBack(ctx context.Context, r *snapshot.Repository, run snap
 	if err := c.show(result, leftAlone(left)+"done: nod undo --last takes this back\n"); err != nil || len(left) == 0 {
 		return err
 	}
-	return &verdict{exitNo, "some files have changed since, and were left alone"}
+	return &verdict{exitNo, "some files were left alone: see above"}
 }
 
 func differences(ctx context.Context, r *snapshot.Repository, p *snapshot.Plan) (string, error) {

@@ -20,7 +20,7 @@ type sandbox interface {
 	// that may change files. It reports whether the snapshot has the files.
 	Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (taken bool, err error)
 	// Edited notes that a call has run, if it was an edit: what changes from now on is not its own.
-	Edited(ctx context.Context, who interact.Requester, edit interact.Approve) error
+	Edited(ctx context.Context, who interact.Requester, edit interact.Approve)
 	// Expect makes the request's command run in the sandbox the next time or, with the zero Confinement, outside it.
 	Expect(who interact.Requester, id interact.ID, command string, in policy.Confinement) error
 }
@@ -66,12 +66,8 @@ func (h *Hooks) expect(ctx context.Context, who interact.Requester, s Step, a in
 }
 
 func (h *Hooks) edited(ctx context.Context, who interact.Requester, s Step) {
-	call, isApproval := s.Ran.(interact.Approve)
-	if !isApproval || h.cfg.Sandbox == nil {
-		return
-	}
-	if err := h.cfg.Sandbox.Edited(ctx, who, call); err != nil {
-		h.cfg.Log.Warn("hook: no snapshot after an edit", "agent", who.Agent, "err", err)
+	if call, isApproval := s.Ran.(interact.Approve); isApproval && h.cfg.Sandbox != nil {
+		h.cfg.Sandbox.Edited(ctx, who, call)
 	}
 }
 

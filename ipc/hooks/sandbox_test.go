@@ -36,9 +36,8 @@ func (e *edited) Edits(_ context.Context, _ interact.Requester, _ interact.ID, c
 	return e.taken, e.err
 }
 
-func (e *edited) Edited(_ context.Context, _ interact.Requester, call interact.Approve) error {
+func (e *edited) Edited(_ context.Context, _ interact.Requester, call interact.Approve) {
 	e.ended = append(e.ended, call.Tool)
-	return nil
 }
 
 // classes lets calls pass that only read, by their class, and others by a rule.

@@ -68,18 +68,6 @@ func (r *Repository) End(ctx context.Context, run Run, taken func()) (Run, error
 	return run, err
 }
 
-// EndEdit ends the newest edit of exactly these paths that has no end: what changes later is not its own.
-func (r *Repository) EndEdit(ctx context.Context, paths []string) error {
-	runs, err := r.noted()
-	for _, run := range slices.Backward(runs) {
-		if run.After == "" && slices.Equal(run.Paths, paths) {
-			_, err = r.End(ctx, run, func() {})
-			break
-		}
-	}
-	return err
-}
-
 // note appends a run to the list. Of lines with the same number the last counts.
 func (r *Repository) note(ctx context.Context, run Run) (Run, error) {
 	if err := r.count(ctx, &run); err != nil {

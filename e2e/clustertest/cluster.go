@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -256,10 +257,19 @@ func (c *Cluster) lastWords() string {
 	return all.String()
 }
 
+// host is the address of all nodes. On Linux each process has one of its own, so that no other test's node takes the
+// port of one that was killed.
+func host() net.IP {
+	if id := os.Getpid(); runtime.GOOS == "linux" {
+		return net.IPv4(127, byte(64+id>>16&63), byte(id>>8), byte(id))
+	}
+	return net.IPv4(127, 0, 0, 1)
+}
+
 // freePorts are n ports of this host on which nobody listens now.
 func freePorts(n int) (ports []int, err error) {
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: host()})
 		if err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ type node struct {
 // newNode is a node with the next free ports.
 func newNode(dir, name string, ports *[]int) *node {
 	next := func() string {
-		address := fmt.Sprintf("127.0.0.1:%d", (*ports)[0])
+		address := fmt.Sprintf("%s:%d", host(), (*ports)[0])
 		*ports = (*ports)[1:]
 		return address
 	}

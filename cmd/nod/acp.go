@@ -31,7 +31,8 @@ func (c *console) acp() *cobra.Command {
 		Long: `Run an agent that speaks the Agent Client Protocol, for an editor that starts this command instead of the
 agent. Everything passes through unchanged except permission requests: nod's rules or the user answer those. If nod
 doesn't decide (nod-desktop isn't running, nobody answers, or the window is closed), the editor asks. But while
-nod-desktop isn't running, nod rejects requests from agents listed under agents.strict in the configuration.
+nod-desktop isn't running, nod rejects requests from agents listed under agents.strict in the configuration, and from
+every agent if the configuration is broken.
 
 The exit status is the agent's. nod passes signals on to the agent, and stops it when the editor ends.`,
 		Example: `  nod acp -- gemini --acp
@@ -68,7 +69,7 @@ func (c *console) proxyACP(args []string) error {
 		in.Close()
 		time.AfterFunc(patience, terminate)
 	})
-	proxy := acp.New(c.out, in, strings.TrimSuffix(filepath.Base(args[0]), ".exe"), decideACP)
+	proxy := acp.New(c.out, in, strings.TrimSuffix(filepath.Base(args[0]), ".exe"), c.decideACP)
 	go func() {
 		_ = proxy.FromEditor(c.in) // whatever ends it: the agent hears no more
 		hangUp()
@@ -135,8 +136,8 @@ func endedLike(state *os.ProcessState) error {
 // errNotDenied says that the editor asks, because only a denial could be passed on and no rule denies.
 var errNotDenied = errors.New("no rule denies it")
 
-// decideACP asks nod-desktop. If it cannot be asked, decideACP denies if the user has made nod strict for the agent.
-func decideACP(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error) {
+// decideACP asks nod-desktop. If it cannot be asked, decideACP denies if nod is strict for the agent.
+func (c *console) decideACP(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error) {
 	r.Silence = api.AsksItself // where the editor is
 	reply, err := call(ctx, 0, func(cl *client.Client, ctx context.Context) (api.ApproveReply, error) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -150,7 +151,14 @@ func decideACP(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.Ap
 		return cl.Approve(ctx, r)
 	})
 	_, isAnswer := errors.AsType[*client.Problem](err)
-	if err != nil && !isAnswer && !errors.Is(err, errNotDenied) && isStrict(r.Agent) {
+	if err == nil || isAnswer || errors.Is(err, errNotDenied) {
+		return reply, err
+	}
+	strict, broken := isStrict(r.Agent)
+	if broken != nil {
+		c.complain("acp", strictWhileBroken(broken))
+	}
+	if strict {
 		return api.ApproveReply{Head: api.Head{Outcome: api.Denied}, Decision: api.Deny}, nil
 	}
 	return reply, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -37,8 +38,9 @@ an error. For Amp and Letta Code, which go by the exit status and standard error
 denies.
 
 While nod-desktop isn't running, the hook prints nothing, and the agent asks in its own way. For agents listed under
-agents.strict in the configuration it denies instead, with a reason that says how to start nod. It also denies calls
-that nod-desktop accepted but never answered, if the agent would continue without asking you.
+agents.strict in the configuration, and for every agent if the configuration is broken, it denies instead, with a reason
+that says how to start nod. It also denies calls that nod-desktop accepted but never answered, if the agent would
+continue without asking you.
 When the agent ends, the hook ends too, and nod withdraws its request.
 
 EVENT names the event for agents whose payloads don't.
@@ -111,7 +113,7 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run
 	case errors.Is(err, waiting.ErrCallerGone):
 		return nil // the agent has gone
 	case err != nil && !errors.Is(err, client.ErrNotRunning) && deniesSilence(a.Hooks, h):
-		return unanswered(a, h.Event, err)
+		return denies(a, h.Event, noAnswer(err))
 	case err != nil:
 		return away(a, h.Event, err)
 	}
@@ -132,19 +134,22 @@ func away(a agent.Agent, event string, cause error) []byte {
 	if m, err := agent.Here(); err == nil {
 		gate, _ = a.HookSettings(m)
 	}
-	if !gate && !isStrict(a.Name) {
+	strict, broken := isStrict(a.Name)
+	if !gate && !strict {
 		return nil
 	}
+	because := program + " cannot be asked. To start it: " + startCommand()
 	if !errors.Is(cause, client.ErrNotRunning) {
-		return unanswered(a, event, cause)
+		because = noAnswer(cause)
 	}
-	return denies(a, event, program+" cannot be asked. To start it: "+startCommand())
+	if broken != nil {
+		because += ". " + strictWhileBroken(broken)
+	}
+	return denies(a, event, because)
 }
 
-// unanswered returns the reply for the agent when nod-desktop was asked but gave no answer.
-func unanswered(a agent.Agent, event string, cause error) []byte {
-	return denies(a, event, fmt.Sprintf("%s gave no answer (%v)", program, cause))
-}
+// noAnswer says that nod-desktop was asked but gave no answer.
+func noAnswer(cause error) string { return fmt.Sprintf("%s gave no answer (%v)", program, cause) }
 
 // denies returns the reply with which the hook denies without nod-desktop.
 func denies(a agent.Agent, event, because string) []byte {
@@ -165,14 +170,21 @@ func startCommand() string {
 }
 
 // isStrict reports whether nod is strict for an agent. It reads the configuration, so call it only when it matters. If
-// that is unreadable nod is not strict, and the agent's own prompt decides.
-func isStrict(agent string) bool {
+// that is broken, which it may be where it names the agent, nod is strict, and isStrict also returns what is wrong.
+func isStrict(agent string) (is bool, broken error) {
 	path, err := config.DefaultPath()
 	if err != nil {
-		return false
+		return false, nil
 	}
 	cfg, err := config.Check(path)
-	return err == nil && slices.Contains(cfg.Agents.Strict, agent)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err != nil || slices.Contains(cfg.Agents.Strict, agent), err
+}
+
+func strictWhileBroken(broken error) string {
+	return "nod is strict with every agent while its configuration is broken: " + oneLine(broken.Error())
 }
 
 // endHook prints one JSON object or nothing, or ends nod with the status that the agent expects, which is 0 only if the

@@ -7,9 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/adrg/xdg"
 
 	"nod/agents/agent"
 	"nod/agents/gemini"
@@ -115,13 +118,19 @@ func TestHookEndsAsTold(t *testing.T) {
 func awayFrom(t *testing.T, agent string, isStrict bool) {
 	t.Helper()
 	home := t.TempDir()
+	t.Cleanup(xdg.Reload) // after the variables are back
 	for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"} {
 		t.Setenv(name, home)
 	}
+	xdg.Reload()
 	t.Setenv("AGENT_TOOL_NAME", map[string]string{"amp": "Bash"}[agent])
-	if !isStrict {
-		return
+	if isStrict {
+		configure(t, "agents:\n  strict: ["+agent+"]\n")
 	}
+}
+
+func configure(t *testing.T, text string) (path string) {
+	t.Helper()
 	path, err := config.DefaultPath()
 	if err != nil {
 		t.Fatal(err)
@@ -129,8 +138,52 @@ func awayFrom(t *testing.T, agent string, isStrict bool) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte("agents:\n  strict: ["+agent+"]\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	return path
+}
+
+// A configuration that is broken may name the agent where nod cannot read it.
+func TestStrictWhileTheConfigurationIsBroken(t *testing.T) {
+	const strict = "agents: {strict: [claude-code]}\n"
+	keep := func(string) error { return nil }
+	again := func(make func(path string) error) func(string) error {
+		return func(path string) error { return errors.Join(os.Remove(path), make(path)) }
+	}
+	for name, tt := range map[string]struct {
+		text string
+		then func(path string) error
+		want string // in the reason; empty: nod is not strict
+	}{
+		"no file":        {"", os.Remove, ""},
+		"another agent":  {"agents: {strict: [codex]}\n", keep, ""},
+		"in order":       {strict, keep, "cannot be asked. To start it: nod start\""},
+		"an unknown key": {strict + "promt: 1\n", keep, "while its configuration is broken: "},
+		"no YAML":        {strict + "prompt: [\n", keep, "this is not YAML"},
+		"a null byte":    {strict + "# \x00\n", keep, "YAML allows no U+0000"},
+		"a wrong type":   {"agents: {strict: {claude-code: true}}\n", keep, "agents.strict"},
+		"two mistakes":   {"a: 1\nb: 2\n", keep, `config.yaml:2: b`},
+		"others' file":   {strict, func(path string) error { return os.Chmod(path, 0o666) }, "others can change it"},
+		"a link":         {"", again(func(path string) error { return os.Symlink("nowhere", path) }), "config.yaml: "},
+		"a folder":       {"", again(func(path string) error { return os.Mkdir(path, 0o700) }), "config.yaml: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && (name == "others' file" || name == "a link") {
+				t.Skip("modes say nothing, and links need rights")
+			}
+			awayFrom(t, "claude-code", false)
+			if err := tt.then(configure(t, tt.text)); err != nil {
+				t.Fatal(err)
+			}
+			const call = `{"hook_event_name":"PreToolUse","permission_mode":"bypassPermissions","session_id":"s",` +
+				`"cwd":"/tmp","tool_name":"Bash","tool_input":{"command":"make"}}`
+			out, complaint, status := runHook(t, strings.NewReader(call), "claude-code")
+			if status != 0 || complaint != "" || strings.Contains(out, `"deny"`) != (tt.want != "") ||
+				!strings.Contains(out, tt.want) {
+				t.Errorf("status %d, want %q: %s%s", status, tt.want, out, complaint)
+			}
+		})
 	}
 }
 

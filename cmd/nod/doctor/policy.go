@@ -20,7 +20,7 @@ func checkPolicy(_ context.Context, e *exam) []Finding {
 	}
 	if e.configErr != nil {
 		found = append(found, failure(run("${EDITOR:-vi} %s && nod policy check", quote(e.configPath())),
-			"nod asks about everything: %s", oneLine(e.configErr)))
+			"nod asks about everything, and denies everything while it isn't running: %s", oneLine(e.configErr)))
 	}
 	saved := filepath.Join(e.dataDir(), "grants.json")
 	if err := config.CheckGrants(saved); err != nil {

@@ -180,7 +180,10 @@ func isStrict(agent string) (is bool, broken error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return err != nil || slices.Contains(cfg.Agents.Strict, agent), err
+	return err != nil || slices.ContainsFunc(cfg.Agents.Strict, func(name string) bool {
+		known, _ := registry.Find(registry.All(), name) // an editor's agent, which has any name, is not there
+		return agent == name || agent == known.Name
+	}), err
 }
 
 func strictWhileBroken(broken error) string {

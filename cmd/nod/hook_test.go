@@ -145,7 +145,7 @@ func configure(t *testing.T, text string) (path string) {
 }
 
 // A configuration that is broken may name the agent where nod cannot read it.
-func TestStrictWhileTheConfigurationIsBroken(t *testing.T) {
+func TestStrict(t *testing.T) {
 	const strict = "agents: {strict: [claude-code]}\n"
 	keep := func(string) error { return nil }
 	again := func(make func(path string) error) func(string) error {
@@ -159,6 +159,8 @@ func TestStrictWhileTheConfigurationIsBroken(t *testing.T) {
 		"no file":        {"", os.Remove, ""},
 		"another agent":  {"agents: {strict: [codex]}\n", keep, ""},
 		"in order":       {strict, keep, "cannot be asked. To start it: nod start\""},
+		"in short":       {"agents: {strict: [claude]}\n", keep, "cannot be asked. To start it: nod start\""},
+		"too short":      {"agents: {strict: [clau]}\n", keep, ""},
 		"an unknown key": {strict + "promt: 1\n", keep, "while its configuration is broken: "},
 		"no YAML":        {strict + "prompt: [\n", keep, "this is not YAML"},
 		"a null byte":    {strict + "# \x00\n", keep, "YAML allows no U+0000"},

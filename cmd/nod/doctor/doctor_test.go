@@ -217,6 +217,10 @@ func TestFindings(t *testing.T) {
 			func(f *fake) { f.write(f.configPath(), "look:\n  colour: red\n") },
 			map[string]want{"policy": {failed, "config.yaml:2: look.colour", "nod policy check"}},
 		},
+		"a strict agent that nod does not know": {
+			func(f *fake) { f.write(f.configPath(), "agents: {strict: [claude, cluade]}\n") },
+			map[string]want{"policy": {warned, `"cluade", which counts for nod acp only: no agent`, "config.yaml"}},
+		},
 		"broken approvals": {
 			func(f *fake) { f.write(filepath.Join(f.dataDir(), "grants.json"), "{") },
 			map[string]want{"policy": {failed, "saved approvals don't count", "nod settings"}},

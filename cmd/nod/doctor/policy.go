@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"nod/agents/registry"
 	"nod/interact/journal"
 	"nod/policy/config"
 )
@@ -30,6 +31,12 @@ func checkPolicy(_ context.Context, e *exam) []Finding {
 	if e.configErr == nil && !config.IsAccepted(e.dataDir(), e.configPath()) {
 		found = append(found, warning(run("nod settings"), "another program changed %s, or the record of the policy you "+
 			"accepted: new allow rules don't count until you accept them", e.configPath()))
+	}
+	for _, name := range e.config.Agents.Strict {
+		if _, err := registry.Find(registry.All(), name); err != nil {
+			found = append(found, warning(run("${EDITOR:-vi} %s", quote(e.configPath())),
+				"agents.strict has %q, which counts for nod acp only: %v", name, err))
+		}
 	}
 	if found == nil {
 		found = []Finding{ok("%d rules, no errors", len(e.config.Policy.Rules))}

@@ -153,6 +153,10 @@ func isOurs(keys map[string]any) bool {
 func read(text []byte) (map[string]any, error) {
 	all := map[string]any{}
 	if err := toml.Unmarshal(text, &all); err != nil {
+		if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, _ := wrong.Position()
+			err = fmt.Errorf("line %d: %w", line, err)
+		}
 		return nil, fmt.Errorf("is not TOML that nod can edit: %w", err)
 	}
 	return all, nil

@@ -145,7 +145,8 @@ func TestUninstallAfterAnEdit(t *testing.T) {
 // What Kimi Code would drop nod's hooks for, or what nod cannot edit, is said and left alone.
 func TestWhatIsLeftAlone(t *testing.T) {
 	for before, want := range map[string]string{
-		"a =": "is not TOML", "\xff": "is not TOML", "hooks = 1\n": "want [[hooks]]", "hooks = [1]\n": "want [[hooks]]",
+		"a = 1\nb =": "is not TOML that nod can edit: line 2: toml: ",
+		"\xff":       "is not TOML", "hooks = 1\n": "want [[hooks]]", "hooks = [1]\n": "want [[hooks]]",
 		"hooks = [{event = \"Stop\", command = \"bell\"}]\n":                             "write the hooks as [[hooks]]",
 		"[[hooks]]\nevent = \"Stop\"\ncommand = \"bell\"\nfail_mode = \"closed\"\n":      `the key "fail_mode"`,
 		"[[hooks]]\nevent = \"Stop\"\ncommand = \"bell\"\n[hooks.env]\nA = \"b\"\n":      `the key "env"`,

@@ -179,12 +179,21 @@ func isControl(r rune) bool {
 
 var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`) })
 
+// fromZero matches the errors whose lines the YAML parser counts from 0. Of all errors it omits the first line.
+var fromZero = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(did not find expected (',' or|'-'|<|key|node)|found (duplicate|incompatible|undefined) )`)
+})
+
 // syntaxError moves the line from the YAML parser's message into a [fileError].
 func syntaxError(err error, path string) error {
 	text := err.Error()
 	m := yamlLine().FindStringSubmatch(text)
 	line, _ := strconv.Atoi(m[1])
-	return &fileError{File: path, Line: line, Problem: "this is not YAML: " + text[len(m[0]):]}
+	problem := text[len(m[0]):]
+	if fromZero().MatchString(problem) || line == 0 && !strings.HasPrefix(problem, "unknown anchor ") {
+		line++
+	}
+	return &fileError{File: path, Line: line, Problem: "this is not YAML: " + problem}
 }
 
 // merge combines file and environment in a new viper, so that nothing of an earlier load is left.

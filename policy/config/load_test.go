@@ -48,6 +48,27 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// The line of a syntax error is that of the mistake, or of the beginning of what it is in.
+func TestSyntaxErrorsNameTheLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: b: c\n":                                "x:1: this is not YAML: mapping values are not allowed",
+		"prompt: {}\na: b: c\n":                    "x:2: this is not YAML: mapping values are not allowed",
+		"policy: {rules: [}\n":                     "x:1: this is not YAML: did not find expected node content",
+		"prompt: {}\nlook: {}\npolicy: {rules: [}": "x:3: this is not YAML: did not find expected node content",
+		"prompt: {}\npolicy: {rules: [1 2: 3\n":    "x:2: this is not YAML: ",
+		"- a\nb: c\n":                              "x:2: this is not YAML: did not find expected '-' indicator",
+		"prompt: {}\n- a\n":                        "x:2: this is not YAML: ",
+		"prompt: {}\nlook: !x!y {}\n":              "x:2: this is not YAML: found undefined tag handle",
+		"prompt: {}\nlook: \"a\n":                  "x:2: this is not YAML: found unexpected end of stream",
+		"prompt: {}\nlook: @a\n":                   "x:2: this is not YAML: found character that cannot start",
+		"prompt: {}\nlook: *a\n":                   "x: this is not YAML: unknown anchor 'a' referenced",
+	} {
+		if _, err := parse([]byte(text), "x", nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 func TestLoadDeveloperFile(t *testing.T) {
 	data, err := os.ReadFile("testdata/good/developer.yaml")
 	if err != nil {

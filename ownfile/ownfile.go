@@ -11,6 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -42,10 +45,18 @@ func IsMissing(err error) bool {
 // In returns the path of one of nod's files in one of the user's base folders, such as that for data. It fails if the
 // base folder is unknown.
 func In(base, name string) (string, error) {
-	if !filepath.IsAbs(base) {
+	if !filepath.IsAbs(base) || runtime.GOOS != "windows" && os.Getenv("HOME") == "" && !isNamed(base) {
 		return "", fmt.Errorf("find %s: no home folder: set HOME", name)
 	}
 	return filepath.Join(base, "nod", name), nil
+}
+
+// isNamed reports whether the environment names a base folder. Without a home folder, the others are those of the root.
+func isNamed(base string) bool {
+	return slices.ContainsFunc(os.Environ(), func(pair string) bool {
+		name, value, _ := strings.Cut(pair, "=")
+		return strings.HasPrefix(name, "XDG_") && value == base
+	})
 }
 
 // Remove removes a file. A missing file is no error.

@@ -11,6 +11,31 @@ import (
 	"testing"
 )
 
+// Without a home folder, a base folder is only where the environment says.
+func TestIn(t *testing.T) {
+	base := t.TempDir()
+	for name, tt := range map[string]struct {
+		home, named, base string
+		want              bool
+	}{
+		"by default":      {base, "", base, true},
+		"named":           {base, base, base, true},
+		"named alone":     {"", base, base, true},
+		"no home":         {"", "", base, runtime.GOOS == "windows"},
+		"another's":       {"", filepath.Join(base, "x"), base, runtime.GOOS == "windows"},
+		"not in the root": {base, "", "base", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("HOME", tt.home)
+			t.Setenv("XDG_CONFIG_HOME", tt.named)
+			got, err := In(tt.base, "file")
+			if want := filepath.Join(base, "nod", "file"); (err == nil) != tt.want || err == nil && got != want {
+				t.Errorf("%s, %v, want %s: %v", got, err, want, tt.want)
+			}
+		})
+	}
+}
+
 func TestWriteReplaces(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new", "folder")
 	path := filepath.Join(folder, "file")

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
+	"nod/ownfile"
 )
 
 // places are the paths of a relay's files.
@@ -25,15 +27,13 @@ type places struct {
 }
 
 func locate() (places, error) {
-	if !filepath.IsAbs(xdg.DataHome) || !filepath.IsAbs(xdg.StateHome) {
-		return places{}, errors.New("find nod's folders: no home folder: set HOME")
-	}
+	data, dataErr := ownfile.In(xdg.DataHome, "")
+	state, stateErr := ownfile.In(xdg.StateHome, "")
 	dir, err := endpoint.Dir()
-	data, state := filepath.Join(xdg.DataHome, "nod"), filepath.Join(xdg.StateHome, "nod")
 	return places{
 		dir: dir, key: filepath.Join(data, "relay.key"), desks: filepath.Join(data, "desks.json"),
 		spool: filepath.Join(state, "relay.jsonl"), lock: filepath.Join(state, "relay.lock"),
-	}, err
+	}, cmp.Or(dataErr, stateErr, err)
 }
 
 // runningError means that another nod already takes the requests of this user's agents.

@@ -58,8 +58,11 @@ func (c *console) uninstallAll(ctx context.Context, purge bool) error {
 			return err
 		}
 		result.Deleted = append(result.Deleted, data...)
-	} else if problems == nil { // no hook names the copy then
+	} else {
 		result.Deleted = append(result.Deleted, owndata.InPrograms(filepath.Dir(programs.Kept()))...)
+	}
+	if problems != nil {
+		problems = errors.Join(problems, result.spareCopy())
 	}
 	if c.json && !c.yes {
 		return errors.Join(problems, c.show(result, ""))
@@ -69,10 +72,14 @@ func (c *console) uninstallAll(ctx context.Context, purge bool) error {
 			return err
 		}
 	}
+	var left error
 	for _, change := range changes {
-		problems = errors.Join(problems, change.Apply())
+		left = errors.Join(left, change.Apply())
 	}
-	problems = errors.Join(problems, stopAutostart(ctx))
+	if left != nil && problems == nil {
+		left = errors.Join(left, result.spareCopy())
+	}
+	problems = errors.Join(problems, left, stopAutostart(ctx))
 	was, err := stopRunning(ctx)
 	result.Stopped = was.PID
 	if err != nil {
@@ -107,6 +114,31 @@ func (c *console) uninstallPlan(result *uninstalled) (all []agent.Change, proble
 		all = append(all, changes...)
 	}
 	return all, problems
+}
+
+// spareCopy has the copy of nod that hooks run stay, because some hooks remain, and returns an error that says so.
+func (u *uninstalled) spareCopy() error {
+	if _, err := os.Lstat(programs.Kept()); err != nil {
+		return nil
+	}
+	folder := filepath.Dir(programs.Kept())
+	rest := []string{}
+	for _, path := range u.Deleted {
+		switch _, err := os.Readlink(path); {
+		case path == folder || filepath.Dir(path) == folder:
+		case path != filepath.Dir(folder):
+			rest = append(rest, path)
+		case err != nil: // no link, which would have to stay
+			entries, _ := os.ReadDir(path)
+			for _, entry := range entries {
+				if entry.Name() != filepath.Base(folder) {
+					rest = append(rest, filepath.Join(path, entry.Name()))
+				}
+			}
+		}
+	}
+	u.Deleted = rest
+	return fmt.Errorf("%s stays: hooks that could not be removed may run it", folder)
 }
 
 func (u uninstalled) plan() string {

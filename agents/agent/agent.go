@@ -302,7 +302,7 @@ func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 	if gate {
 		files = append(files, a.Gate(m))
 	}
-	all, err := changes(files, func(f File, before []byte) ([]byte, error) { return f.Install(before, m.Nod) })
+	all, err := canChange(changes(files, func(f File, now []byte) ([]byte, error) { return f.Install(now, m.Nod) }))
 	for i, c := range all {
 		first := slices.IndexFunc(files, func(f File) bool { return f.Path == c.Path })
 		found, _ := files[first].Look(c.Before) // what cannot be read was not edited either
@@ -325,7 +325,7 @@ func (a Agent) Uninstall(m Machine) ([]Change, error) {
 		files = append(files, a.Shell(m))
 	}
 	files = append(append(files, a.Settings(m)), a.needs(m)...)
-	all, err := changes(files, func(f File, now []byte) ([]byte, error) {
+	all, err := canChange(changes(files, func(f File, now []byte) ([]byte, error) {
 		kept, err := read(backupPath(f.Path))
 		if err != nil {
 			kept = nil // an unreadable copy counts as missing
@@ -336,8 +336,18 @@ func (a Agent) Uninstall(m Machine) ([]Change, error) {
 			}
 		}
 		return f.Uninstall(now, kept)
-	})
+	}))
 	return slices.DeleteFunc(all, Change.onlyMode), err
+}
+
+// canChange fails if a file in a plan may not be changed, so that the others are left alone, too.
+func canChange(plan []Change, err error) ([]Change, error) {
+	for _, c := range plan {
+		if _, _, err := target(c.Path); err != nil {
+			return nil, fmt.Errorf("change settings: %w", err)
+		}
+	}
+	return plan, err
 }
 
 // nod returns the nod command in a settings file; if that is unknown, the machine's.

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"nod/agents/agent"
+	"nod/agents/amp"
 	"nod/agents/claude"
 )
 
@@ -60,18 +62,18 @@ func TestPlacesThatAreRefused(t *testing.T) {
 					os.Chmod(real, 0o500), os.Symlink(filepath.Join(real, "s"), path))
 			}, "permission denied"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		isRefused := func(t *testing.T, a agent.Agent) {
 			if test.want == map[bool]string{true: "permission denied", false: "another user"}[os.Geteuid() == 0] {
 				t.Skip("root may do anything, and only root can give a file away")
 			}
 			m := machine(t)
-			path := claude.Agent.Settings(m).Path
+			path := a.Settings(m).Path
 			if err := first(os.MkdirAll(filepath.Dir(path), 0o700), test.make(path)); err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { allowed(t, m.Home) })
 			before := listing(t, m.Home)
-			changes, err := claude.Agent.Install(m, false)
+			changes, err := a.Install(m, false)
 			for i := 0; i < len(changes) && err == nil; i++ {
 				err = changes[i].Apply()
 			}
@@ -81,7 +83,35 @@ func TestPlacesThatAreRefused(t *testing.T) {
 			if after := listing(t, m.Home); after != before {
 				t.Errorf("there was:\n%s\nthere is:\n%s", before, after)
 			}
-		})
+		}
+		t.Run(name, func(t *testing.T) { isRefused(t, claude.Agent) })
+		if test.want != "permission denied" { // which is not known before
+			t.Run(name+", and another file is fine", func(t *testing.T) { isRefused(t, amp.Agent) })
+		}
+	}
+}
+
+// What cannot be changed is said before anything is shown or done.
+func TestReadOnlyIsNoPlan(t *testing.T) {
+	for _, a := range []agent.Agent{claude.Agent, amp.Agent} {
+		m := machine(t)
+		path := a.Settings(m).Path
+		write(t, path, "{}\n")
+		for _, plan := range []func() ([]agent.Change, error){
+			func() ([]agent.Change, error) { return a.Install(m, false) },
+			func() ([]agent.Change, error) { return a.Uninstall(m) },
+		} {
+			if err := os.Chmod(path, 0o400); err != nil {
+				t.Fatal(err)
+			}
+			if changes, err := plan(); err == nil || len(changes) > 0 || !strings.Contains(err.Error(), "read-only") {
+				t.Errorf("%s: %v, %d changes", a.Name, err, len(changes))
+			}
+			if err := os.Chmod(path, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			install(t, a, m, false)
+		}
 	}
 }
 

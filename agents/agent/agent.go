@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/mod/semver"
 
@@ -301,6 +302,11 @@ func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 	}
 	if gate {
 		files = append(files, a.Gate(m))
+	}
+	for _, f := range append(files, File{Path: m.Nod}) {
+		if !utf8.ValidString(f.Path) { // which settings cannot name
+			return nil, fmt.Errorf("%q is not UTF-8, so the hooks would not run: rename the folder", f.Path)
+		}
 	}
 	all, err := canChange(changes(files, func(f File, now []byte) ([]byte, error) { return f.Install(now, m.Nod) }))
 	for i, c := range all {

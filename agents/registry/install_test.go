@@ -106,6 +106,21 @@ var settings = map[string]string{
 	"no rules":     `{"amp.permissions": []}`,
 }
 
+// Settings are UTF-8: a path that is not would be another one in them.
+func TestPathsThatNoHookCanName(t *testing.T) {
+	for _, a := range Installable() {
+		for _, edit := range []func(*agent.Machine){
+			func(m *agent.Machine) { m.Nod = "/h\xff/nod" }, func(m *agent.Machine) { m.Home += "/h\xff" },
+		} {
+			m := machine(t)
+			edit(&m)
+			if changes, err := a.Install(m, false); err == nil || !strings.Contains(err.Error(), `h\xff`) {
+				t.Errorf("%s: %v, %d changes", a.Name, err, len(changes))
+			}
+		}
+	}
+}
+
 func TestSettingsThatCannotBeReadAreNotSetUp(t *testing.T) {
 	m := machine(t)
 	if err := os.MkdirAll(claude.Agent.Settings(m).Path, 0o700); err != nil {

@@ -146,7 +146,12 @@ nod keeps a copy for hooks in its data folder, and nod-desktop updates it at eve
 		Args:      oneArg("an agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(_ context.Context, args []string) error {
-			plan := func(a agent.Agent, m agent.Machine) ([]agent.Change, error) { return a.Install(m, gate) }
+			plan := func(a agent.Agent, m agent.Machine) ([]agent.Change, error) {
+				if gate && a.Gate == nil {
+					return nil, wrongUsage("--only-gate: %s can't turn off its own prompt", a.Title)
+				}
+				return a.Install(m, gate)
+			}
 			return c.change(args[0], plan, "is already set up", func(a agent.Agent) string { return a.After })
 		}),
 	}

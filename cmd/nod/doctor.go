@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -35,11 +34,10 @@ type examined struct {
 func (c *console) examine(ctx context.Context) error {
 	var e examined
 	e.Findings, e.Errors, e.Warnings = doctor.Examine(ctx, machine)
-	err := c.printFindings(e)
-	if e.Errors > 0 {
-		err = errors.Join(&verdict{status: exitNo}, err)
+	if err := c.printFindings(e); err != nil || e.Errors == 0 {
+		return err
 	}
-	return err
+	return &verdict{status: exitNo}
 }
 
 // printFindings prints findings as JSON or as a table, always safe to display.

@@ -153,7 +153,10 @@ func (f *historyFlags) read(do func(*journal.Reader) error) (err error) {
 			return err
 		}
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist) && f.file != "":
+		return inputError(path, err)
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s does not exist: nod-desktop creates it with the first request", path)
 	}
 	r, err := journal.OpenReader(path)

@@ -17,6 +17,7 @@ import (
 	"nod/ipc/remote"
 	"nod/ipc/remote/cluster"
 	"nod/ipc/remote/session"
+	"nod/ownfile/ownlog"
 	"nod/ownfile/ownprocess"
 	"nod/version"
 )
@@ -64,6 +65,9 @@ It prints this machine's fingerprint in words. Compare them with the words at yo
 func (c *console) runRelay(ctx context.Context, f relayFlags) error {
 	if err := ownprocess.Shield(); err != nil {
 		return err
+	}
+	if _, err := ownlog.Level(f.logLevel); err != nil && f.logLevel != "" {
+		return wrongUsage("%v", err)
 	}
 	o := relay.Options{Version: version.Number(), Stdout: c.out, LogLevel: f.logLevel}
 	for _, text := range f.desks {

@@ -63,6 +63,10 @@ It can only ask: no command answers a request or changes a rule.
 		if cmd.Name() == "completion" {
 			cmd.Short = "Print a script for shell completion"
 			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, c.needCommand
+			for _, shell := range cmd.Commands() {
+				prints := shell.RunE
+				shell.RunE = func(cmd *cobra.Command, args []string) error { c.ran = true; return prints(cmd, args) }
+			}
 		}
 	}
 	return root

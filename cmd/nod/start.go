@@ -32,6 +32,9 @@ starts without a display; until there is one, requests that need the user end as
 nothing. The exit status is 0 if nod-desktop is running, and 5 if it did not start.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
+			if timeout <= 0 {
+				return wrongUsage("--timeout must be more than 0, not %s", timeout)
+			}
 			s, err := ensureRunning(ctx, timeout)
 			if err != nil {
 				return err

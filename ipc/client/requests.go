@@ -148,6 +148,9 @@ func (c *Client) Withdraw(ctx context.Context, id string) (api.RequestReply, err
 
 func (c *Client) became(ctx context.Context, r request, id string) (api.RequestReply, error) {
 	reply, err := send[api.RequestReply](ctx, c, r)
+	if p, ok := errors.AsType[*Problem](err); ok && p.Code == api.CodeNotFound {
+		p.Detail = "no such request of yours" // an id that is none makes another path
+	}
 	if err == nil && reply.ID != id {
 		return api.RequestReply{}, badReply("it is about request %q", reply.ID)
 	}

@@ -137,12 +137,12 @@ func newOutline(data []byte, path string) (*outline, error) {
 	if err := decoder.Decode(&doc); errors.Is(err, io.EOF) {
 		return o, nil
 	} else if err != nil {
-		return nil, syntaxError(err, path)
+		return nil, syntaxError(err, data, path)
 	}
 	if err := decoder.Decode(&more); err == nil {
 		return nil, &fileError{File: path, Line: more.Line, Problem: "a second document starts here: want one"}
 	} else if !errors.Is(err, io.EOF) {
-		return nil, syntaxError(err, path)
+		return nil, syntaxError(err, data, path)
 	}
 	o.root = doc.Content[0]
 	o.check(o.root, fileSchema(), "")
@@ -184,8 +184,9 @@ var fromZero = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(did not find expected (',' or|'-'|<|key|node)|found (duplicate|incompatible|undefined) )`)
 })
 
-// syntaxError moves the line from the YAML parser's message into a [fileError].
-func syntaxError(err error, path string) error {
+// syntaxError moves the line from the YAML parser's message into a [fileError]. What is missing at the end of the file
+// is missing in its last line with text.
+func syntaxError(err error, data []byte, path string) error {
 	text := err.Error()
 	m := yamlLine().FindStringSubmatch(text)
 	line, _ := strconv.Atoi(m[1])
@@ -193,6 +194,7 @@ func syntaxError(err error, path string) error {
 	if fromZero().MatchString(problem) || line == 0 && !strings.HasPrefix(problem, "unknown anchor ") {
 		line++
 	}
+	line = min(line, 1+bytes.Count(bytes.TrimRight(data, " \t\r\n"), []byte("\n")))
 	return &fileError{File: path, Line: line, Problem: "this is not YAML: " + problem}
 }
 

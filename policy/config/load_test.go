@@ -60,6 +60,7 @@ func TestSyntaxErrorsNameTheLine(t *testing.T) {
 		"prompt: {}\n- a\n":                        "x:2: this is not YAML: ",
 		"prompt: {}\nlook: !x!y {}\n":              "x:2: this is not YAML: found undefined tag handle",
 		"prompt: {}\nlook: \"a\n":                  "x:2: this is not YAML: found unexpected end of stream",
+		"prompt: {}\nlook: [\n\n":                  "x:2: this is not YAML: did not find expected node content",
 		"prompt: {}\nlook: @a\n":                   "x:2: this is not YAML: found character that cannot start",
 		"prompt: {}\nlook: *a\n":                   "x: this is not YAML: unknown anchor 'a' referenced",
 	} {

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +10,6 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
@@ -42,40 +38,12 @@ func serveMCP(ctx context.Context) error {
 	cwd, _ := os.Getwd() // a folder that was removed under us has no name
 	proxy := mcp.NewProxy(func() (mcp.Desktop, error) { return discoverMCP(cwd) }, version.Number())
 	proxy.AddReceivingMiddleware(endsWhenHung)
-	err := proxy.Run(ctx, &sdk.IOTransport{Reader: messages(os.Stdin, os.Stdout), Writer: os.Stdout})
+	err := proxy.Run(ctx, &sdk.StdioTransport{})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) { // a client that closes our input is done
 		return fmt.Errorf("speak MCP: %w", err)
 	}
 	return nil
 }
-
-// messages reads lines, and answers those that are no messages, with which the session would end.
-func messages(r io.Reader, answer io.Writer) io.ReadCloser {
-	out, in := io.Pipe()
-	go func() {
-		lines := bufio.NewReader(r)
-		for {
-			line, err := lines.ReadBytes('\n')
-			text := bytes.TrimSpace(line)
-			switch _, wrong := jsonrpc.DecodeMessage(text); {
-			case len(text) == 0:
-			case !json.Valid(text):
-				fmt.Fprintf(answer, refusal, jsonrpc.CodeParseError, "this line is not JSON")
-			case wrong != nil && text[0] != '[': // several
-				fmt.Fprintf(answer, refusal, jsonrpc.CodeInvalidRequest, "this is no JSON-RPC message")
-			default:
-				_, _ = in.Write(line) // fails when nobody reads any more
-			}
-			if err != nil {
-				in.CloseWithError(err)
-				return
-			}
-		}
-	}()
-	return out
-}
-
-const refusal = `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"%s"}}` + "\n"
 
 // mcpDesktop is nod-desktop for the calls of an MCP client in the folder cwd.
 type mcpDesktop struct {

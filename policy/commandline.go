@@ -46,10 +46,11 @@ func (l *commandLine) onlyReads() bool { return l.ReadOnly && l.repository == ""
 // readCommandLine reads the command of a shell tool. One that certainly only reads makes the call read-only, if a known
 // agent passes it to a POSIX shell and nothing else in the input changes what it does.
 func (f *facts) readCommandLine() {
-	if !f.input.isRun || !isShell(f.call.Tool) || isPowerShell(f.call.Tool) {
+	command, isRun := f.everyLine()
+	if !isRun || !isShell(f.call.Tool) || isPowerShell(f.call.Tool) {
 		return
 	}
-	f.line = &commandLine{Analysis: f.call.Input.analyze(f.input.command)}
+	f.line = &commandLine{Analysis: f.call.Input.analyze(command)}
 	look := expansion{left: maxLooked}
 	for i := range f.line.Parts {
 		p := &f.line.Parts[i]
@@ -62,10 +63,19 @@ func (f *facts) readCommandLine() {
 	if !f.line.onlyReads() || !f.isPlainShell() {
 		return
 	}
-	f.class = ReadOnly
+	f.class, f.ownClass = ReadOnly, ReadOnly
 	if f.call.Declared != "" {
 		f.class = f.call.Declared.known()
 	}
+}
+
+// everyLine returns the command line, and what a shell may run instead, such as the words of a list: rules that deny must
+// see it. No rule and no saved approval for commands covers anything but a single line, see [facts.isPlainShell].
+func (f *facts) everyLine() (text string, isRun bool) {
+	if text, isRun = f.commandText(); len(f.input.lines) == 0 {
+		return text, isRun
+	}
+	return strings.Join(append(slices.Clip(f.input.lines), text), "\n"), true
 }
 
 // isPlainShell reports whether a known agent passes the command to a POSIX shell, and nothing else in the input changes

@@ -152,9 +152,13 @@ func (r *compiledRule) matches(f *facts) bool {
 		(r.path == nil || r.matchesPath(f))
 }
 
-// matchesClass compares the class of the tool. To ask or deny, what a command line does counts, too.
+// matchesClass compares the class of the tool. To ask or deny, what a command line does counts, too, and so does the
+// tool's own class where the caller declares a stricter one; to allow, the two must be the same.
 func (r *compiledRule) matchesClass(f *facts) bool {
-	return r.Class == "" || r.Class == f.class || !r.Effect.Permits() && slices.Contains(f.lineClasses(), r.Class)
+	if r.Effect.Permits() {
+		return r.Class == "" || r.Class == f.class && r.Class == f.ownClass
+	}
+	return r.Class == "" || r.Class == f.class || r.Class == f.ownClass || slices.Contains(f.lineClasses(), r.Class)
 }
 
 func (f *facts) lineClasses() (classes []Class) {

@@ -176,7 +176,7 @@ func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 			return t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) && f.isOwn(p) &&
 				(t.Text != "" || !f.removesProject(p))
 		}
-		if r.appliesTo(f) && (r.Class == "" || r.Class == f.class) && f.partRunsIn(p, r.cwd) &&
+		if r.appliesTo(f) && r.matchesClass(f) && f.partRunsIn(p, r.cwd) &&
 			slices.ContainsFunc(r.run, covers) {
 			return r
 		}

@@ -96,7 +96,7 @@ func (f *facts) byGrant() Decision {
 
 // allowed returns what class, grants and the parts of a command line decide, before checking for secrets.
 func (f *facts) allowed() Decision {
-	if f.policy.auto[f.class.care()] {
+	if f.policy.auto[f.class.care()] && f.policy.auto[f.ownClass.care()] {
 		reason := "class " + string(f.class) + " is allowed automatically"
 		return Decision{Effect: Allow, Rule: ClassRule(f.class), Reason: reason}
 	}
@@ -155,10 +155,12 @@ type facts struct {
 	call   *Call
 	policy *Compiled
 	now    time.Time
-	class  Class
-	tool   tool
-	input  input
-	line   *commandLine // what a shell would run; nil if the tool is not a shell
+	class  Class // that counts
+	// ownClass is that of the tool, in nod's catalogue. class is another if the caller declares a stricter one.
+	ownClass Class
+	tool     tool
+	input    input
+	line     *commandLine // what a shell would run; nil if the tool is not a shell
 
 	reached   []access
 	verdicts  []verdict // on the parts of the command
@@ -188,6 +190,9 @@ func inputFacts(call *Call, p *Compiled) *facts {
 	f := &facts{call: call, policy: p}
 	f.class = classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
 	f.tool, f.isKnown = lookup(call.Agent, call.Tool)
+	if f.ownClass = f.class; f.isKnown {
+		f.ownClass = f.tool.class
+	}
 	f.input.read(&call.Input, f.tool)
 	if f.input.isOther {
 		f.class = Unknown

@@ -584,3 +584,28 @@ func BenchmarkDecide(b *testing.B) {
 		}
 	}
 }
+
+// What a caller says of its own call never makes a decision laxer, whatever the rules.
+func TestDeclaredClassIsNeverLaxer(t *testing.T) {
+	for name, p := range map[string]Policy{
+		"classes that pass": {AutoAllow: []Class{ReadOnly, Network}},
+		"a class that is denied": {Rules: []Rule{
+			{ID: "no", Effect: Deny, Class: Write}, {ID: "yes", Effect: Allow, Agent: "claude-code"},
+		}},
+		"a class that is asked about": {Rules: []Rule{
+			{ID: "no", Effect: Ask, Class: Network}, {ID: "yes", Effect: Allow, Tool: "*F*"},
+		}},
+		"a class that is allowed": {Rules: []Rule{{ID: "yes", Effect: Allow, Class: Execute}}},
+	} {
+		c := compiled(t, p)
+		for _, tool := range []string{"Read", "Write", "Task", "WebFetch", "Bash", "NoSuchTool"} {
+			call := file(tool, "/home/u/src/shop/a.txt")
+			want := Decide(call, c, testNow).Effect
+			for _, call.Declared = range append(slices.Clone(Classes), "bogus") {
+				if got := Decide(call, c, testNow); want.IsStricter(got.Effect) {
+					t.Errorf("%s, %s declared as %s: %s, want at least %s", name, tool, call.Declared, got.Effect, want)
+				}
+			}
+		}
+	}
+}

@@ -154,6 +154,7 @@ type input struct {
 	globs     []glob      // patterns of paths in it
 	addresses []string    // web addresses in it
 	command   string      // value of the top-level field that a shell would run
+	lines     []string    // what else a shell may run: more lines, or the words of one
 	folder    string      // value of the top-level field that says where a command runs
 	isRun     bool        // it has the command field
 	isOdd     bool        // it has a field that nod does not know, and that is neither null nor false
@@ -291,6 +292,8 @@ func (in *input) field(key, value string, depth int) {
 		in.addGlobs(value, f)
 	case patchField:
 		in.addPatch(value)
+	case wordField:
+		in.isOther = in.isOther || strings.HasPrefix(strings.TrimSpace(value), "-")
 	case unlisted:
 		in.addText(key, value)
 	}
@@ -306,12 +309,13 @@ func isOnNetwork(path string) bool {
 
 var addressScheme = language.Compiled(`^[\s@]*[A-Za-z][A-Za-z0-9+.-]+:/`)
 
-// addCommand notes the command line. An element of a list is at best one of its words, and of two command lines it is
+// addCommand notes the command line. An element of a list is a line or one of its words, and of two command lines it is
 // unknown which one runs.
 func (in *input) addCommand(value string, depth int) {
 	if depth > 0 || in.isRun {
 		in.isOdd = true
 		in.addText("", value)
+		in.lines = append(in.lines, value)
 		return
 	}
 	in.command, in.isRun = value, true

@@ -26,6 +26,7 @@ import (
 //	name:url      an address to fetch, or a text with such addresses
 //	name:command  a command line
 //	name:folder   the folder where the command line runs
+//	name:word     a text that is a word of a command line: one that starts with - is a flag there
 //	name:other    with it the call is not what the tool's name says
 //	name:any      anything, like a field that is not listed: with it, nod does not know what the call does
 //
@@ -75,6 +76,7 @@ const (
 	urlField             //
 	commandField         //
 	folderField          //
+	wordField            //
 	otherField           //
 )
 
@@ -82,7 +84,7 @@ var meanings = map[string]meaning{
 	"": plainField, "look": lookField, "read": readField, "tree": treeField, "write": writeField, "delete": deleteField,
 	"glob": globField, "only": onlyField, "skip": skipField,
 	"files": filesField, "patch": patchField, "url": urlField,
-	"command": commandField, "folder": folderField, "other": otherField, "any": unlisted,
+	"command": commandField, "folder": folderField, "word": wordField, "other": otherField, "any": unlisted,
 }
 
 func (f meaning) kind() shell.Kind {

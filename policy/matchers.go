@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -106,8 +107,9 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 	return false
 }
 
-// matchesHost matches every address in the input. To allow, the tool must be one that fetches, or one that only the
-// rule names, and all addresses must match without doubt. Otherwise a single match is enough, or a doubtful address.
+// matchesHost matches every address in the input. To allow, the tool must be one that only fetches, or one that the rule
+// names, all addresses must match without doubt, and the rule must name the files that the call reaches. Otherwise a
+// single match is enough, or a doubtful address.
 func (r *compiledRule) matchesHost(f *facts) bool {
 	hosts, sure := f.hosts()
 	if !r.Effect.Permits() {
@@ -116,12 +118,14 @@ func (r *compiledRule) matchesHost(f *facts) bool {
 	if !sure || len(hosts) == 0 || isShell(f.call.Tool) || f.input.isRun || !r.mayFetch(f) {
 		return false
 	}
-	return !slices.ContainsFunc(hosts, func(host string) bool { return !r.isHost(host) })
+	isFile := func(a access) bool { return a.source == fromField }
+	return (r.path != nil || !slices.ContainsFunc(f.reach(), isFile)) &&
+		!slices.ContainsFunc(hosts, func(host string) bool { return !r.isHost(host) })
 }
 
 func (r *compiledRule) mayFetch(f *facts) bool {
 	if f.isKnown {
-		return f.tool.fetches
+		return f.tool.fetches && (f.class == Network || r.Class != "" || r.tool != "")
 	}
 	return isFetcher(f.call.Tool) || strings.Trim(string(r.tool), "*?") != ""
 }
@@ -159,8 +163,13 @@ func hostOf(address string) (string, bool) {
 		strings.ContainsAny(address, "\\ \t\r\n") || strings.ContainsAny(u.Host, "%@") {
 		return "", false
 	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	return host, host != "" && strings.Trim(host, hostLetters) == ""
+	host := strings.TrimRight(strings.ToLower(u.Hostname()), ".")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().String(), true
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	isNumber := strings.HasPrefix(last, "0x") || strings.Trim(last, "0123456789") == "" // 127.1 is 127.0.0.1 to many
+	return host, host != "" && !isNumber && strings.Trim(host, hostLetters) == ""
 }
 
 const addressKeys language.Words = "url urls href link links website"
@@ -177,8 +186,12 @@ func (in *input) addAddresses(key, value string, f meaning) {
 		return
 	}
 	for word := range strings.FieldsSeq(value) {
-		if start := strings.Index(strings.ToLower(word), "http"); start >= 0 && strings.Contains(word[start:], "://") {
+		start := strings.Index(strings.ToLower(word), "http")
+		switch {
+		case start >= 0 && strings.Contains(word[start:], "://"):
 			in.addAddress(strings.TrimRight(word[start:], `"'`+"`"+`)]>,;`))
+		case f == urlField && strings.Contains(word, "://"):
+			in.addAddress(word) // of which the host is doubtful
 		}
 	}
 }

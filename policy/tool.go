@@ -230,7 +230,8 @@ var anybodys = sync.OnceValue(func() map[string]tool {
 			name = strings.ToLower(name)
 			was := all[name]
 			all[name] = tool{
-				isShell: t.isShell || was.isShell, isQuestion: t.isQuestion || was.isQuestion, fetches: t.fetches || was.fetches,
+				isShell: t.isShell || was.isShell, isQuestion: t.isQuestion || was.isQuestion,
+				fetches: was.fetches || t.fetches && t.class == Network,
 			}
 		}
 	}

@@ -19,6 +19,7 @@ type access struct {
 	whole  bool     // each file that only matches is read, even if that is all of them
 	past   bool     // of a Tree: its state at any time in the repository
 	bare   bool     // its word could mean something else
+	vague  bool     // a field names the place, but nod can't tell where it is: it may be any
 	source evidence
 }
 
@@ -53,7 +54,9 @@ func (f *facts) reach() []access {
 	f.reached = f.buf[:0]
 	for i := range f.input.named {
 		n := &f.input.named[i]
-		f.reached = append(f.reached, access{place: f.locate(n.path), kind: f.kindOf(n), source: n.source})
+		a := access{place: f.locate(n.path), kind: f.kindOf(n), source: n.source}
+		a.vague = a.lost && n.source == fromField
+		f.reached = append(f.reached, a)
 	}
 	if f.tool.here != nil && len(f.reached) == 0 {
 		f.reached = append(f.reached, access{place: f.cwd(), kind: *f.tool.here})
@@ -87,7 +90,8 @@ func (f *facts) narrow() {
 	for _, g := range f.input.globs {
 		switch base, rest, lost := cutGlob(g.text); {
 		case lost:
-			f.reached = append(f.reached, access{place: place{clean: g.text, lost: true}, kind: g.field.kind()})
+			climbs := mayClimb(strings.ReplaceAll(g.text, "...", "")) // [...all] is a name
+			f.reached = append(f.reached, access{place: place{clean: g.text, lost: true}, kind: g.field.kind(), vague: climbs})
 		case g.field == filesField: // in any letter case; a file of that very name may be a link
 			f.add(access{place: f.locate(base), kind: shell.Tree, whole: true}, rest)
 			if !strings.ContainsAny(g.text, "*?[{(") {
@@ -113,6 +117,7 @@ func (f *facts) add(a access, only string) {
 	if only != "" {
 		a.only = []string{only}
 	}
+	a.vague = a.lost
 	f.reached = append(f.reached, a)
 }
 
@@ -236,7 +241,7 @@ func (p place) touches(pat *pattern) bool {
 // touches reports whether something that the access reaches matches a pattern: the place, what is known to be below a
 // folder that is read or changed as a whole, or what the access selects by a pattern of its own.
 func (a *access) touches(pat *pattern) bool {
-	if a.place.touches(pat) {
+	if a.vague || a.place.touches(pat) {
 		return true
 	}
 	if a.source != fromWords && (a.kind == shell.Tree || a.kind == shell.Delete) {

@@ -88,27 +88,43 @@ func (f *facts) locate(path string) place { return locate(path, f.call.CWD, f.po
 func (f *facts) narrow() {
 	bases := len(f.reached)
 	for _, g := range f.input.globs {
-		switch base, rest, lost := cutGlob(g.text); {
-		case lost:
-			climbs := mayClimb(strings.ReplaceAll(g.text, "...", "")) // [...all] is a name
-			f.reached = append(f.reached, access{place: place{clean: g.text, lost: true}, kind: g.field.kind(), vague: climbs})
-		case g.field == filesField: // in any letter case; a file of that very name may be a link
-			f.add(access{place: f.locate(base), kind: shell.Tree, whole: true}, rest)
-			if !strings.ContainsAny(g.text, "*?[{(") {
-				f.add(access{place: f.locate(g.text), kind: shell.Tree}, g.text)
-			}
-		case base == "" || isRooted(base):
+		if base, _, lost := cutGlob(g.text); !lost && g.field != filesField && (base == "" || isRooted(base)) {
 			for i := range f.reached[:bases] {
 				f.reached[i].only = append(f.reached[i].only, g.text)
 			}
-			if base != "" {
-				f.add(access{place: f.locate(base), kind: g.field.kind()}, rest)
-			}
-		default:
-			for i := range f.reached[:bases] {
-				p := locate(base, filepath.FromSlash(f.reached[i].clean), f.policy.places.Home)
-				f.add(access{place: p, kind: g.field.kind()}, rest)
-			}
+		}
+		all := []string{g.text}
+		if wild := strings.IndexAny(g.text, wildcards); wild >= 0 && g.text[wild] == '{' && !mayClimb(g.text) {
+			all, _ = expandBraces(g.text) // it may lead to several folders
+		}
+		for _, text := range all {
+			f.follow(text, g.field, bases)
+		}
+	}
+}
+
+// follow adds what a pattern leads to from the first of the places that the call reaches.
+func (f *facts) follow(glob string, field meaning, bases int) {
+	base, rest, lost := cutGlob(glob)
+	if base == "" && field == globField {
+		base, rest = cutFolder(glob)
+	}
+	switch {
+	case lost, len(f.reached) > 2*maxPaths:
+		vague := !lost || mayClimb(strings.ReplaceAll(glob, "...", "")) // [...all] is a name
+		f.reached = append(f.reached, access{place: place{clean: glob, lost: true}, kind: field.kind(), vague: vague})
+	case field == filesField: // in any letter case; a file of that very name may be a link
+		f.add(access{place: f.locate(base), kind: shell.Tree, whole: true}, rest)
+		if !strings.ContainsAny(glob, wildcards) {
+			f.add(access{place: f.locate(glob), kind: shell.Tree}, glob)
+		}
+	case base == "":
+	case isRooted(base):
+		f.add(access{place: f.locate(base), kind: field.kind()}, rest)
+	default:
+		for i := range f.reached[:bases] {
+			p := locate(base, filepath.FromSlash(f.reached[i].clean), f.policy.places.Home)
+			f.add(access{place: p, kind: field.kind()}, rest)
 		}
 	}
 }
@@ -124,7 +140,7 @@ func (f *facts) add(a access, only string) {
 // cutGlob splits a pattern into the folder that it leads to before its first wildcard, empty if it stays in the folder
 // it starts in, and the rest. A pattern that climbs after a wildcard is lost.
 func cutGlob(glob string) (base, rest string, lost bool) {
-	wild := strings.IndexAny(glob, "*?[{(")
+	wild := strings.IndexAny(glob, wildcards)
 	switch {
 	case !strings.Contains(glob, "..") && mayClimb(glob):
 		return "", "", true
@@ -137,8 +153,21 @@ func cutGlob(glob string) (base, rest string, lost bool) {
 	case !isRooted(glob) && !strings.Contains(glob, ".."):
 		return "", glob, false
 	}
+	base, rest = cutFolder(glob)
+	return base, rest, false
+}
+
+// wildcards begin what is not fixed in a pattern.
+const wildcards = "*?[{("
+
+// cutFolder splits a pattern into the path that is fixed, and the rest.
+func cutFolder(glob string) (base, rest string) {
+	wild := strings.IndexAny(glob, wildcards)
+	if wild < 0 {
+		return glob, ""
+	}
 	cut := strings.LastIndexAny(glob[:wild], `/\`) + 1
-	return glob[:cut], glob[cut:], false
+	return glob[:cut], glob[cut:]
 }
 
 // mayClimb reports whether a pattern leads up, perhaps by a choice such as {.,a}. or after a backslash.

@@ -101,7 +101,10 @@ func (l *listing) has(pat *pattern, a *access) bool {
 		})
 	}
 	if l.isPart {
-		return len(a.only) == 0 || slices.ContainsFunc(a.only, pat.mayNarrow)
+		return len(a.only) == 0 || slices.ContainsFunc(a.only, func(glob string) bool {
+			info, err := os.Stat(filepath.Join(filepath.FromSlash(a.real), glob))
+			return err == nil && info.IsDir() || strings.HasPrefix(glob, ":") || pat.mayNarrow(glob)
+		})
 	}
 	for _, name := range pat.lastNames() {
 		if !isWild(name) && slices.ContainsFunc(l.byName[name], matches) {
@@ -116,13 +119,21 @@ func (l *listing) has(pat *pattern, a *access) bool {
 	return false
 }
 
+// selects reports whether the call's own patterns may select a file, by its name or that of a folder around it. To git,
+// a wildcard also matches slashes, and what begins with a colon may mean anything.
 func (a *access) selects(file string) bool {
-	name := foldName(path.Base(file))
 	return len(a.only) == 0 || slices.ContainsFunc(a.only, func(glob string) bool {
 		globs, ok := expandBraces(glob)
-		return !ok || slices.ContainsFunc(globs, func(g string) bool {
+		return !ok || strings.HasPrefix(glob, ":") || slices.ContainsFunc(globs, func(g string) bool {
 			parts := globParts(g)
-			return len(parts) > 0 && language.Wildcard(parts[len(parts)-1], name)
+			for name, rest := "", foldName(file); len(parts) > 0 && rest != ""; {
+				last := parts[len(parts)-1]
+				whole := rest
+				if name, rest, _ = strings.Cut(rest, "/"); language.Wildcard(last, name) || language.Wildcard(last, whole) {
+					return true
+				}
+			}
+			return false
 		})
 	})
 }

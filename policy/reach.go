@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // An access is one thing that a call does, or may do, to the file system. The guard, the secrets and the path rules
@@ -91,6 +92,9 @@ func (f *facts) narrow() {
 		if base, _, lost := cutGlob(g.text); !lost && g.field != filesField && (base == "" || isRooted(base)) {
 			for i := range f.reached[:bases] {
 				f.reached[i].only = append(f.reached[i].only, g.text)
+				if pathspec().MatchString(g.text) {
+					f.reached[i].only = append(f.reached[i].only, pathspec().ReplaceAllString(g.text, ""))
+				}
 			}
 		}
 		all := []string{g.text}
@@ -102,6 +106,9 @@ func (f *facts) narrow() {
 		}
 	}
 }
+
+// pathspec matches what git reads before a pattern, as in :(icase).NETRC.
+var pathspec = language.Compiled(`^:\([^)]*\)`)
 
 // follow adds what a pattern leads to from the first of the places that the call reaches.
 func (f *facts) follow(glob string, field meaning, bases int) {

@@ -56,13 +56,24 @@ func canonical(raw json.RawMessage) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-func inputSHA256(raw json.RawMessage) (string, error) {
+func inputSHA256(raw json.RawMessage, links ...string) (string, error) {
 	text, err := canonical(raw)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{string(text)}, links...), "\n")))
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// inputSHA256 also covers where links lead: an approval is for the folder and the files that the user saw.
+func (f *facts) inputSHA256() (string, error) {
+	var links []string
+	for _, a := range append(f.edits(), access{place: f.cwd()}) {
+		if a.real != a.clean {
+			links = append(links, a.real)
+		}
+	}
+	return inputSHA256(f.call.Input.Raw, links...)
 }
 
 // NewGrants makes the grants that allow a call from now on, in addition to those of the policy. It fails for calls that
@@ -167,7 +178,7 @@ func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 }
 
 func (f *facts) offerInput() ([]Grant, error) {
-	sum, err := inputSHA256(f.call.Input.Raw)
+	sum, err := f.inputSHA256()
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +229,7 @@ var works = map[Cover]struct{ shown, what string }{
 // restrain it: allowing a check does not mean allowing to format.
 func (f *facts) offerWork(kind Cover) ([]Grant, error) {
 	verdicts, _ := f.judgeParts()
-	list := []Grant{{CWD: f.project(), Tool: f.call.Tool, Work: kind, Shown: works[kind].shown}}
+	list := []Grant{{CWD: f.realTop(), Tool: f.call.Tool, Work: kind, Shown: works[kind].shown}}
 	isOffered := false
 	for _, v := range verdicts {
 		switch {
@@ -269,7 +280,7 @@ func (f *facts) isNoFile(p *linePart, t shell.Pattern) bool {
 }
 
 func (f *facts) partGrant(v verdict) (Grant, error) {
-	g := Grant{CWD: f.project(), Tool: f.call.Tool}
+	g := Grant{CWD: f.realTop(), Tool: f.call.Tool}
 	if v.file != nil {
 		g.Tool, g.Edits, g.Shown = "", v.file.real, "> "+v.file.clean
 		return g, nil
@@ -299,7 +310,7 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 // offerEdits allows changes of files in the project and in the folders for temporary files, as far as this call needs
 // them. It fails if the call changes other files.
 func (f *facts) offerEdits() ([]Grant, error) {
-	project := f.project()
+	project := f.realTop()
 	if project == "" {
 		return nil, errors.New("edits can only be allowed in a project")
 	}
@@ -327,7 +338,7 @@ func (f *facts) offerEdits() ([]Grant, error) {
 // with a trailing slash; "" if the file is in neither.
 func (f *facts) editRoot(p place) string {
 	if f.inProject(p) {
-		return f.project()
+		return f.realTop()
 	}
 	for _, temp := range f.policy.tempFolders() {
 		if temp.holds(p) {
@@ -564,7 +575,7 @@ func (f *facts) grant() *Grant {
 		}
 		if sum == "" {
 			var err error
-			if sum, err = inputSHA256(c.Input.Raw); err != nil {
+			if sum, err = f.inputSHA256(); err != nil {
 				return nil
 			}
 		}
@@ -598,7 +609,7 @@ func (f *facts) grantForWrite(p place) *Grant {
 		return nil
 	}
 	for g := range f.granted("", "") {
-		here := g.CWD == f.project() || g.CWD == g.Edits
+		here := g.CWD == f.realTop() || g.CWD == g.Edits
 		if g.Edits != "" && here && isWithin(p.real, g.Edits) && f.isSpelledWithin(p, g.Edits) {
 			return g
 		}
@@ -615,7 +626,7 @@ func (f *facts) isSpelledWithin(p place, folder string) bool {
 // user saw in any grant that fits.
 func (f *facts) grantForPart(p *linePart) *Grant {
 	var flags []string
-	for g := range f.granted(f.call.Tool, f.project()) {
+	for g := range f.granted(f.call.Tool, f.realTop()) {
 		if g.Work != "" && f.runsAt(p, g) && f.works(p, g.Work) {
 			return g
 		}

@@ -18,7 +18,8 @@ import (
 // from, or the folder it reads in. Each grant is for one agent in one project, and decides only if nothing else asks.
 
 // here returns the folder that a grant is tied to: the project, or without one the folder that the agent works in.
-func (f *facts) here() string { return cmp.Or(f.project(), f.call.CWD) }
+// Links are followed, so that a grant does not pass to a folder that takes the place of the project.
+func (f *facts) here() string { return cmp.Or(f.realTop(), f.call.CWD) }
 
 func (f *facts) grantForTool() *Grant {
 	for g := range f.granted(f.call.Tool, "") {

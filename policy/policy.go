@@ -257,7 +257,7 @@ type Grant struct {
 	Session     string         `json:"session,omitempty"`      // set when Scope is ThisSession
 	CWD         string         `json:"cwd"`                    // folder that the agent works in, or the project
 	Tool        string         `json:"tool,omitempty"`         // empty with Edits and Reads
-	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input
+	InputSHA256 string         `json:"input_sha256,omitempty"` // of the input as canonical JSON and of where links lead
 	Command     *shell.Pattern `json:"command,omitempty"`
 	Work        Cover          `json:"work,omitempty"`   // of [Works]: any command of that kind
 	Folder      string         `json:"folder,omitempty"` // of an exact Command: where it runs

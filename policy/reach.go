@@ -88,6 +88,10 @@ func (f *facts) locate(path string) place { return locate(path, f.call.CWD, f.po
 // narrow adds what the patterns of the input lead to, and lets them narrow what the call reads anyway.
 func (f *facts) narrow() {
 	bases := len(f.reached)
+	if len(f.input.globs)*bases > maxPaths { // to look at each from each takes minutes: as if nothing narrowed it
+		f.reached = append(f.reached, access{place: place{lost: true}, kind: shell.Tree, vague: true})
+		return
+	}
 	for _, g := range f.input.globs {
 		if base, _, lost := cutGlob(g.text); !lost && g.field != filesField && (base == "" || isRooted(base)) {
 			for i := range f.reached[:bases] {

@@ -5,6 +5,7 @@ package policy
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -349,6 +350,24 @@ func TestLeaks(t *testing.T) {
 	for _, tt := range tests {
 		if got := Leaks(tt.access); got != tt.want {
 			t.Errorf("%+v: %v, want %v", tt.access, got, tt.want)
+		}
+	}
+}
+
+// Many patterns from many places are not looked at one by one: the call counts as if nothing narrowed it.
+func TestManyPatternsFromManyPlaces(t *testing.T) {
+	var paths, globs []string
+	for i := range 900 {
+		paths, globs = append(paths, fmt.Sprint("d", i)), append(globs, fmt.Sprint("*.{a,b}", i))
+	}
+	input, err := json.Marshal(map[string]any{"pattern": "x", "paths": paths, "glob": globs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := Call{Agent: "copilot-cli", CWD: t.TempDir(), Tool: "grep", Input: ReadInput(input)}
+	for _, p := range []Policy{{AutoAllow: []Class{ReadOnly}}, {Rules: []Rule{{ID: "r", Effect: Allow, Tool: "grep"}}}} {
+		if d := Decide(call, compiled(t, p), testNow); d.Effect != Ask {
+			t.Errorf("%+v", d)
 		}
 	}
 }

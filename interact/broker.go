@@ -93,7 +93,7 @@ type Broker struct {
 	answered    finished           // by the user, or not at all
 	passed      finished           // decided by the policy
 	keyed       map[joinKey]*entry // by idempotency key
-	same        map[joinKey]*entry // pending ones, by content
+	same        map[joinKey]*entry // pending ones, by [entry.prompt]
 	restored    chan struct{}      // closed by Restore; nil: nothing is to come
 	unjournaled []Record           // outcomes that the journal could not take
 
@@ -342,7 +342,7 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 	if t, err := b.joinKeyed(e); t != nil || err != nil { // it may have come while the policy was asked
 		return t, err
 	}
-	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) && old.mayServe(e) {
+	if old := b.same[e.prompt()]; old != nil && old.isOpen(e.req.Created) && old.mayServe(e) {
 		b.joined(old, e.req.IdempotencyKey)
 		return b.hold(old, e.callers), nil
 	}
@@ -372,7 +372,7 @@ func (b *Broker) start(e *entry) {
 	e.clock = time.AfterFunc(time.Until(e.next()), func() { b.tick(e) })
 	b.enter(e)
 	b.pending = append(b.pending, e)
-	b.same[e.content] = e
+	b.same[e.prompt()] = e
 	b.changed.Send()
 	b.runs.Go(func() { b.run(e) })
 }

@@ -1,6 +1,7 @@
 package interact_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -323,6 +324,75 @@ func TestIdenticalRequestsAreOnePrompt(t *testing.T) {
 			t.Errorf("%d prompts, want 1", n)
 		}
 	})
+}
+
+// A caller that waits for another time than the first one is not cut short by it, and a yes by silence is never early.
+func TestTimeoutsShareNoPrompt(t *testing.T) {
+	yes := api.Confirm{Message: "Ship?", Default: true}
+	for name, tt := range map[string]struct {
+		body          interact.Body
+		first, second time.Duration
+		prompts       int
+	}{
+		"longer":             {api.Ask{Question: "?"}, 3 * time.Second, 40 * time.Second, 2},
+		"shorter":            {api.Ask{Question: "?"}, 40 * time.Second, 3 * time.Second, 2},
+		"the default":        {api.Ask{Question: "?"}, 40 * time.Second, 0, 2},
+		"the same":           {api.Ask{Question: "?"}, 40 * time.Second, 40 * time.Second, 1},
+		"yes after the same": {yes, 40 * time.Second, 40 * time.Second, 2},
+		"yes by default":     {yes, 0, 0, 2},
+		"yes after longer":   {yes, 2 * time.Second, 5 * time.Minute, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &interacttest.Prompter{}
+				b := interacttest.Broker(p, &interacttest.Policy{})
+				defer b.Close()
+				asked(t, b, interact.Request{Body: tt.body, Timeout: tt.first})
+				time.Sleep(time.Second)
+				began, want := time.Now(), cmp.Or(tt.second, 5*time.Minute)
+				a := do(t, b, interact.Request{Body: tt.body, Timeout: tt.second})
+				if took := time.Since(began); a.Outcome != api.TimedOut || took != want && tt.prompts == 2 {
+					t.Errorf("%s after %v, want a time-out after %v", a.Outcome, took, want)
+				}
+				if n := len(p.Shown()); n != tt.prompts {
+					t.Errorf("%d prompts, want %d", n, tt.prompts)
+				}
+			})
+		})
+	}
+}
+
+// A key is a retry, which may have less time left. It makes no yes of a silence that was too short for this caller.
+func TestKeyAndTimeout(t *testing.T) {
+	for name, tt := range map[string]struct {
+		yes           bool
+		first, second time.Duration
+		joins         bool
+	}{
+		"longer":             {false, time.Second, time.Minute, true},
+		"yes, the same":      {true, time.Minute, time.Minute, true},
+		"yes, shorter":       {true, time.Minute, time.Second, true},
+		"yes, longer":        {true, time.Second, time.Minute, false},
+		"yes, by default":    {true, 0, 0, true},
+		"yes, default later": {true, time.Second, 0, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+			defer b.Close()
+			r := keyed(interact.Request{Body: api.Confirm{Message: "?", Default: tt.yes}, Timeout: tt.first}, "k")
+			first, came := asked(t, b, r)
+			r.Timeout = tt.second
+			for _, when := range []string{"open", "over"} {
+				second, err := b.Begin(t.Context(), r)
+				if joins := err == nil && second.ID() == first.ID; joins != tt.joins {
+					t.Errorf("%s, %s: joins %v (%v), want %v", name, when, joins, err, tt.joins)
+				}
+				if when == "open" {
+					<-came
+				}
+			}
+		})
+	}
 }
 
 func TestDifferentRequestersAreNotJoined(t *testing.T) {

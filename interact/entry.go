@@ -1,6 +1,7 @@
 package interact
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,7 +18,7 @@ type entry struct {
 	call     policy.Call // of an approval
 	why      policy.Decision
 	isJudged bool                    // why is what the policy decided
-	content  joinKey                 // its key in Broker.same while pending; zero if not needed yet
+	content  joinKey                 // what it asks; zero if not needed yet
 	ctx      context.Context         // ends when the wait does; nil when there was nothing to wait for
 	cancel   context.CancelCauseFunc // ends the wait with a cause; nil, too
 	done     chan struct{}           // closed once answer is set
@@ -226,6 +227,7 @@ type joinKey struct {
 	part   string // id of the subagent
 	kind   api.Kind
 	key    string // idempotency key, or digest of the content
+	limit  time.Duration
 }
 
 // owner identifies a requester by what is verified about it, and its name.
@@ -270,14 +272,36 @@ func (e *entry) contentOf(digest string) joinKey {
 	}
 }
 
+// prompt returns a key that is the same for requests that share a prompt: their answer comes at the same time, or their
+// time-out. So they have the same content and time-out, and silence does not mean yes, since a caller's yes may not come
+// before its own time is over.
+func (e *entry) prompt() joinKey {
+	k := e.content
+	k.limit = e.req.Timeout
+	if e.isYesBySilence() {
+		k.key = string(e.req.ID)
+	}
+	return k
+}
+
+func (e *entry) isYesBySilence() bool {
+	c, ok := e.req.Body.(api.Confirm)
+	return ok && c.Default
+}
+
 // known returns the request with the same idempotency key, or nil. It fails if its content differs, because an answer
 // must never count for a request that the user did not see. The caller holds b.mu.
+//
+// The same key says that it is the same request again, perhaps after a crash and with the time that its caller has left.
+// So the time-out of the first one counts. Only where silence means yes the key fails with a longer one.
 func (b *Broker) known(e *entry) (*entry, error) {
 	old := b.keyed[joinKey{owner: ownerOf(e.req.Requester), key: e.req.IdempotencyKey}]
 	if old == nil || e.req.IdempotencyKey == "" {
 		return nil, nil
 	}
-	if old.content != e.content || !old.mayServe(e) {
+	limit := func(e *entry) time.Duration { return cmp.Or(e.req.Timeout, b.cfg.Timeout()) }
+	isTooSoon := e.isYesBySilence() && limit(old) < limit(e)
+	if old.content != e.content || !old.mayServe(e) || isTooSoon {
 		return nil, &ParamError{Param: "idempotency_key", Problem: "was used for a different request; use a new key"}
 	}
 	return old, nil

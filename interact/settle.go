@@ -162,8 +162,8 @@ func (b *Broker) publish(e *entry, a Answer) {
 		b.pending = slices.Delete(b.pending, i, i+1)
 		b.changed.Send()
 	}
-	if b.same[e.content] == e {
-		delete(b.same, e.content)
+	if b.same[e.prompt()] == e {
+		delete(b.same, e.prompt())
 	}
 	b.unkey(e)
 	b.keep(e.finish())

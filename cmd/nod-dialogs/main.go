@@ -41,7 +41,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "nod-dialogs is started by nod-desktop: start that one")
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	hangUp := slices.DeleteFunc([]os.Signal{syscall.SIGHUP}, signal.Ignored) // as nohup has it
+	ctx, stop := signal.NotifyContext(context.Background(), append(hangUp, os.Interrupt, syscall.SIGTERM)...)
 	defer stop()
 	if err := run(ctx, in, out); err != nil {
 		fmt.Fprintln(os.Stderr, "nod-dialogs:", err)

@@ -23,6 +23,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"nod/ipc/client/waiting"
 )
 
 func main() { os.Exit(run()) }
@@ -30,7 +32,7 @@ func main() { os.Exit(run()) }
 // run does what the command line says and returns the exit status. A signal hangs up, which withdraws what
 // was asked; a second one ends the program on the spot.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), append(waiting.EndedBy(), syscall.SIGQUIT)...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	c := newConsole(os.Stdin, os.Stdout, os.Stderr)

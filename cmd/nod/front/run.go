@@ -18,6 +18,7 @@ import (
 	"nod/agents/claude/prefix"
 	"nod/api"
 	"nod/ipc/client"
+	"nod/ipc/client/waiting"
 	"nod/ipc/programs"
 	"nod/policy/invisible"
 	"nod/sandbox"
@@ -172,7 +173,7 @@ func (c contained) run() (status int, err error) {
 func untilStarted() (ctx context.Context, started func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(interrupts, waiting.EndedBy()...)
 	go func() {
 		if _, ok := <-interrupts; ok {
 			cancel()

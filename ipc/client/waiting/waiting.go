@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -31,6 +32,12 @@ const (
 	// restartTime is how long an agent waits for the next nod-desktop after the one that it asked has died.
 	restartTime = 30 * time.Second
 )
+
+// EndedBy returns the signals that interrupt a wait: not a hang-up that is to be ignored, as under nohup.
+func EndedBy() []os.Signal {
+	hangUp := slices.DeleteFunc([]os.Signal{syscall.SIGHUP}, signal.Ignored)
+	return append(hangUp, os.Interrupt, syscall.SIGTERM)
+}
 
 // isErrand makes the ancestors be read as far as [process.Callers] looks at them.
 func isErrand(p api.Parent) bool { return process.IsGoBetween(p.Exe) }
@@ -144,7 +151,7 @@ func GiveUp(cl *client.Client, cancel func()) {
 func gaveUp(ctx context.Context, self api.Process, cl *client.Client) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, api.MaxHookWait+grace, ErrHung)
 	defer cancel()
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(ctx, EndedBy()...)
 	defer stop()
 	ctx, forget := whileWaitedFor(ctx, self, agentsProcesses{})
 	defer forget()

@@ -86,15 +86,20 @@ func (p *proxy) editorSays(line []byte) error {
 	m, unread := read(line)
 	if unread == nil {
 		p.mu.Lock()
+		_, isHeld := p.held[idOf(m.ID)]
 		p.sessions.editorSays(m)
 		p.mu.Unlock()
+		if isHeld && m.Method == "" { // it answers what it was not asked
+			return nil
+		}
 	}
 	if err := p.agent.write(line); err != nil {
 		return err
 	}
 	// After the agent has got it: an agent that first learns that its call may not run would continue its turn.
 	var params params
-	if unread == nil && m.Method == sdk.AgentMethodSessionCancel && api.Decode(m.Params, &params) == nil {
+	ends := m.Method == sdk.AgentMethodSessionCancel || m.Method == sdk.AgentMethodSessionClose
+	if unread == nil && ends && api.Decode(m.Params, &params) == nil {
 		p.withdraw(func(_ string, h held) bool { return h.session == params.SessionID })
 	}
 	return nil
@@ -131,7 +136,7 @@ func (p *proxy) takesBack(m message) bool {
 	if api.Decode(m.Params, &params) != nil {
 		return false
 	}
-	return p.withdraw(func(id string, _ held) bool { return id == string(params.RequestID) })
+	return p.withdraw(func(id string, _ held) bool { return id == idOf(params.RequestID) })
 }
 
 // withdraw cancels the held requests that match, and reports whether there were any.
@@ -151,7 +156,7 @@ func (p *proxy) hold(m message, line []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r, options, ok := p.sessions.translate(m)
-	id := string(m.ID)
+	id := idOf(m.ID)
 	if _, isHeld := p.held[id]; !ok || isHeld || id == "" || p.ctx.Err() != nil {
 		return false
 	}

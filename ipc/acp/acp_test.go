@@ -172,6 +172,8 @@ func TestAnswers(t *testing.T) {
 			picks(1), nil, ""},
 		{"kinds of tomorrow", []string{once, reject, `{"optionId":"x","name":"X","kind":"allow_maybe"}`}, allow, nil, "once"},
 		{"no options", nil, allow, nil, ""},
+		{"an option without id", []string{strings.Replace(once, `"once"`, `""`, 1), reject}, allow, nil, ""},
+		{"no way to reject with an id", []string{once, `{"name":"Reject","kind":"reject_once"}`}, deny, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			approve := func(_ context.Context, _ api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error) {
@@ -479,12 +481,18 @@ func waits(withdrawn *atomic.Int32) approver {
 // A request that nobody waits for any longer is withdrawn from nod, and the agent hears so after what made it so.
 func TestCancellation(t *testing.T) {
 	cancel := `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`
+	closes := `{"jsonrpc":"2.0","id":9,"method":"session/close","params":{"sessionId":"s"}}`
 	for _, tt := range []struct {
 		name, editor, agent     string // what is said while nod asks
 		editorHears, agentHears string
 		withdrawn               int32
 	}{
 		{name: "the editor cancels", editor: cancel, agentHears: cancel + "\n" + cancelled("7"), withdrawn: 1},
+		{name: "the editor closes the session", editor: closes, agentHears: closes + "\n" + cancelled("7"), withdrawn: 1},
+		{name: "the editor answers by itself", editor: strings.TrimSpace(selected("7.0", "once"))},
+		{name: "the editor answers another", editor: `{"id":"7","result":{}}`, agentHears: `{"id":"7","result":{}}` + "\n"},
+		{name: "the agent takes it back by another spelling",
+			agent: `{"method":"$/cancel_request","params":{"requestId":7.0}}`, agentHears: cancelled("7"), withdrawn: 1},
 		{name: "in another session", editor: strings.ReplaceAll(cancel, `"s"`, `"t"`),
 			agentHears: strings.ReplaceAll(cancel, `"s"`, `"t"`) + "\n"},
 		{name: "the agent takes it back", agent: `{"method":"$/cancel_request","params":{"requestId":7}}`,
@@ -525,6 +533,22 @@ func TestCancellation(t *testing.T) {
 					t.Errorf("after an hour the agent hears %q, want %q", got, want)
 				}
 			})
+		})
+	}
+}
+
+// nod judges one request of an id at a time, whatever its spelling, and none whose id is no string or integer.
+func TestIDs(t *testing.T) {
+	for id, isHeld := range map[string]bool{
+		"8": true, `"7"`: true, "-7": true, "7": false, "7.0": false, "70e-1": false, "1.5": false, "1e30": false,
+		"null": false, "true": false, "{}": false,
+	} {
+		var withdrawn atomic.Int32
+		between(t, "new-agent", waits(&withdrawn), func(t *testing.T, editor, agent *side) {
+			agent.says(asks("7", runs, once, reject), asks(id, runs, once, reject))
+			if got := editor.hears() == ""; got != isHeld {
+				t.Errorf("%s: held %v, want %v", id, got, isHeld)
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -26,6 +27,15 @@ type message struct {
 func read(line []byte) (m message, err error) {
 	err = api.Decode(line, &m)
 	return m, err
+}
+
+// idOf returns the same text for all spellings of an id, and "" for one that is neither a string nor an integer.
+func idOf(v jsontext.Value) string {
+	id := v.Clone()
+	if id.Canonicalize() != nil || id.Kind() != '"' && (id.Kind() != '0' || strings.ContainsAny(string(id), ".e")) {
+		return ""
+	}
+	return string(id)
 }
 
 type params struct {

@@ -24,10 +24,10 @@ func (o options) only(kind sdk.PermissionOptionKind) options {
 	return fitting
 }
 
-// isUnique reports whether no other option has the id of p, one of the options.
+// isUnique reports whether p, one of the options, has an id, which no other option has.
 func (o options) isUnique(p sdk.PermissionOption) bool {
 	isOther := func(other sdk.PermissionOption) bool { return other.OptionId != p.OptionId }
-	return len(slices.DeleteFunc(slices.Clone(o), isOther)) == 1
+	return p.OptionId != "" && len(slices.DeleteFunc(slices.Clone(o), isOther)) == 1
 }
 
 // reject returns the option that says no: once if possible, else for good. It ignores an option whose id another option

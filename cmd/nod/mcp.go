@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +12,10 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
@@ -38,11 +44,67 @@ func serveMCP(ctx context.Context) error {
 	cwd, _ := os.Getwd() // a folder that was removed under us has no name
 	proxy := mcp.NewProxy(func() (mcp.Desktop, error) { return discoverMCP(cwd) }, version.Number())
 	proxy.AddReceivingMiddleware(endsWhenHung)
-	err := proxy.Run(ctx, &sdk.StdioTransport{})
-	if err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) { // a client that closes our input is done
+	out := &lines{File: os.Stdout}
+	err := proxy.Run(ctx, &sdk.IOTransport{Reader: messages(os.Stdin, out), Writer: out})
+	// A client that closes our input is done, also while a call is under way.
+	isOver := errors.Is(err, io.EOF) || err != nil && strings.HasSuffix(err.Error(), ": EOF")
+	if err != nil && ctx.Err() == nil && !isOver {
 		return fmt.Errorf("speak MCP: %w", err)
 	}
 	return nil
+}
+
+// lines is a file to which several goroutines write whole lines.
+type lines struct {
+	sync.Mutex
+	*os.File
+}
+
+// Write implements [io.Writer].
+func (l *lines) Write(line []byte) (int, error) {
+	l.Lock()
+	defer l.Unlock()
+	return l.File.Write(line)
+}
+
+// messages reads lines, and refuses those that are no messages, with which the session would end. An id that is still
+// in use passes: then the client gets one reply for two requests.
+func messages(r io.Reader, refusals io.Writer) io.ReadCloser {
+	out, in := io.Pipe()
+	go func() {
+		said := bufio.NewReader(r)
+		for {
+			line, err := said.ReadBytes('\n')
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				if why := flawOf(line); why != "" {
+					fmt.Fprintf(refusals, `{"jsonrpc":"2.0","id":null,"error":{%s}}`+"\n", why)
+				} else {
+					_, _ = in.Write(append(line, '\n')) // fails when nobody reads any more
+				}
+			}
+			if err != nil {
+				in.CloseWithError(err)
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// flawOf returns the error that a line is refused with, if any. The library rounds ids that are not exact integers.
+func flawOf(line []byte) string {
+	var fields map[string]json.RawMessage
+	if _, isNoJSON := errors.AsType[*json.SyntaxError](json.Unmarshal(line, &fields)); isNoJSON {
+		return `"code":-32700,"message":"want one line of JSON"`
+	}
+	_, wrong := jsonrpc.DecodeMessage(line)
+	id, hasID := fields["id"]
+	n, notInteger := strconv.ParseInt(string(id), 10, 64)
+	isExact := notInteger == nil && n >= -1<<53 && n <= 1<<53 || bytes.HasPrefix(id, []byte{'"'})
+	if wrong != nil || hasID && !isExact {
+		return `"code":-32600,"message":"want a JSON-RPC 2.0 message, whose id is a string or an integer up to 2^53"`
+	}
+	return ""
 }
 
 // mcpDesktop is nod-desktop for the calls of an MCP client in the folder cwd.

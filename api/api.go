@@ -264,7 +264,7 @@ type (
 	}
 	PendingReply struct {
 		ID     string  `json:"id"`
-		Status Outcome `json:"status" enum:"pending"`
+		Status Outcome `json:"status"`
 		URL    string  `json:"url" description:"where the answer will be"`
 	}
 	RequestReply struct {

@@ -262,13 +262,15 @@ func (s *Server) await(r *http.Request, ticket *interact.Ticket, hold time.Durat
 	}
 }
 
-// later detaches the request, and replies with the URL of its answer.
+// later detaches the request, and replies with the URL of its answer. A rule or, of a known key, the first request may
+// have decided it already.
 func (s *Server) later(ticket *interact.Ticket) reply {
 	ticket.Detach()
+	a, _ := ticket.Answer()
 	at := "/v1/requests/" + string(ticket.ID())
 	return reply{
 		status: http.StatusAccepted, location: at,
-		body: api.PendingReply{ID: string(ticket.ID()), Status: api.Pending, URL: s.endpoint.URL + at},
+		body: api.PendingReply{ID: string(ticket.ID()), Status: outcomeOf(a), URL: s.endpoint.URL + at},
 	}
 }
 

@@ -318,9 +318,17 @@ func TestDetachedAndDecidedAtOnce(t *testing.T) {
 	d := open(t)
 	d.policy.Set("Bash", policy.Allow)
 	g := d.post("/v1/approve", `{"tool":"Bash","input":{},"detach":true}`)
-	g.want(t, http.StatusAccepted, map[string]any{"status": "pending"})
+	g.want(t, http.StatusAccepted, map[string]any{"status": "allowed"})
 	later := d.get("/v1/requests/" + g.body["id"].(string))
 	later.want(t, 200, map[string]any{"status": "allowed"})
+}
+
+func TestDetachedOnceItHasEnded(t *testing.T) {
+	d := open(t)
+	d.human.Answer = interacttest.Always(interact.Answer{Outcome: api.Answered, Text: "this"})
+	const asked = `{"question":"Which?","idempotency_key":"k"`
+	d.post("/v1/ask", asked+`}`).want(t, 200, nil)
+	d.post("/v1/ask", asked+`,"detach":true}`).want(t, http.StatusAccepted, map[string]any{"status": "answered"})
 }
 
 func TestHangingUpWithdraws(t *testing.T) {

@@ -77,9 +77,7 @@ func check(reply any) error {
 			return badReply("%q is missing", "code")
 		}
 	case *api.PendingReply:
-		if r.Status != api.Pending || r.ID == "" {
-			return badReply("status 202 for a request that is %q", r.Status)
-		}
+		return checkStatus(r.ID, r.Status)
 	case *api.RequestReply:
 		return checkStatus(r.ID, r.Status)
 	case *api.ListReply:
@@ -173,8 +171,8 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("refused with %s", p.Code)
 }
 
-// Pending means that the user has not answered yet, and that the request is still open: it was detached, or its Hold is
-// over. [Client.Request] fetches the answer.
+// Pending means that the answer comes later: the request was detached, or its Hold is over. [Client.Request] fetches the
+// answer, which is there already if the Status says so.
 type Pending struct{ api.PendingReply }
 
 // Error implements error.

@@ -226,8 +226,8 @@ type joinKey struct {
 	sess   string
 	part   string // id of the subagent
 	kind   api.Kind
-	key    string // idempotency key, or digest of the content
-	limit  time.Duration
+	key    string        // idempotency key, or digest of the content
+	limit  time.Duration // its own time-out, in [entry.prompt]
 }
 
 // owner identifies a requester by what is verified about it, and its name.
@@ -272,9 +272,8 @@ func (e *entry) contentOf(digest string) joinKey {
 	}
 }
 
-// prompt returns a key that is the same for requests that share a prompt: their answer comes at the same time, or their
-// time-out. So they have the same content and time-out, and silence does not mean yes, since a caller's yes may not come
-// before its own time is over.
+// prompt returns a key that is the same for requests that share a prompt, whose time-out ends all of them. So they have
+// the same content and time-out, and silence does not mean yes, which must not come before a caller's own time is over.
 func (e *entry) prompt() joinKey {
 	k := e.content
 	k.limit = e.req.Timeout
@@ -292,7 +291,7 @@ func (e *entry) isYesBySilence() bool {
 // known returns the request with the same idempotency key, or nil. It fails if its content differs, because an answer
 // must never count for a request that the user did not see. The caller holds b.mu.
 //
-// The same key says that it is the same request again, perhaps after a crash and with the time that its caller has left.
+// The same key says that it is the same request again, perhaps after a crash, with the time that its caller has left.
 // So the time-out of the first one counts. Only where silence means yes the key fails with a longer one.
 func (b *Broker) known(e *entry) (*entry, error) {
 	old := b.keyed[joinKey{owner: ownerOf(e.req.Requester), key: e.req.IdempotencyKey}]

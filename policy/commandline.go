@@ -69,8 +69,8 @@ func (f *facts) readCommandLine() {
 	}
 }
 
-// everyLine returns the command line, and what a shell may run instead, such as the words of a list: rules that deny must
-// see it. No rule and no saved approval for commands covers anything but a single line, see [facts.isPlainShell].
+// everyLine returns the command line, and what a shell may run instead, such as the words of a list: rules that deny
+// must see it. No rule and no saved approval for commands covers anything but a single line, see [facts.isPlainShell].
 func (f *facts) everyLine() (text string, isRun bool) {
 	if text, isRun = f.commandText(); len(f.input.lines) == 0 {
 		return text, isRun

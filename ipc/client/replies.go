@@ -171,8 +171,8 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("refused with %s", p.Code)
 }
 
-// Pending means that the answer comes later: the request was detached, or its Hold is over. [Client.Request] fetches the
-// answer, which is there already if the Status says so.
+// Pending means that the answer comes later: the request was detached, or its Hold is over. [Client.Request] fetches
+// the answer, which is there already if the Status says so.
 type Pending struct{ api.PendingReply }
 
 // Error implements error.

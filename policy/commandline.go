@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"nod/ownfile"
 	"nod/policy/git"
 	"nod/policy/shell"
@@ -75,7 +77,23 @@ func (f *facts) everyLine() (text string, isRun bool) {
 	if text, isRun = f.commandText(); len(f.input.lines) == 0 {
 		return text, isRun
 	}
-	return strings.Join(append(slices.Clip(f.input.lines), text), "\n"), true
+	words := append([]string{text}, f.input.lines...)
+	all := slices.Clone(words)
+	for i := range min(len(words), maxLines) { // a command may begin at any of them
+		all = append(all, quoteWords(words[i:]))
+	}
+	return strings.Join(all, "\n"), true
+}
+
+func quoteWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		var err error
+		if quoted[i], err = syntax.Quote(word, syntax.LangBash); err != nil {
+			quoted[i] = word
+		}
+	}
+	return strings.Join(quoted, " ")
 }
 
 // isPlainShell reports whether a known agent passes the command to a POSIX shell, and nothing else in the input changes

@@ -26,6 +26,8 @@ const maxInput = 10_000
 
 const maxPaths = 1000
 
+const maxLines = 50
+
 // Input is the input of a tool call, read and hashed once by [ReadInput]. nod always asks about the zero value, and
 // about an input that is not a JSON object.
 type Input struct {
@@ -276,8 +278,11 @@ func (in *input) know(key string) meaning {
 func (in *input) field(key, value string, depth int) {
 	f := in.know(key)
 	switch f {
-	case commandField:
+	case commandField, wrappedField:
 		in.addCommand(value, depth)
+		if inner, differs := unwrap(value); differs && f == wrappedField {
+			in.addCommand(inner, depth)
+		}
 	case folderField:
 		all := in.tool.paths.of(value)
 		isOther := in.folder != "" && all[0] != "" && all[0] != in.folder
@@ -315,11 +320,31 @@ func (in *input) addCommand(value string, depth int) {
 	if depth > 0 || in.isRun {
 		in.isOdd = true
 		in.addText("", value)
-		in.lines = append(in.lines, value)
+		if in.lines = append(in.lines, value); len(in.lines) > maxLines {
+			in.problem = cmp.Or(in.problem, "the input contains more commands than nod looks at")
+		}
 		return
 	}
 	in.command, in.isRun = value, true
 }
+
+// unwrap returns what is left of a command line without the shell around it, as Gemini CLI removes it: as text, with one
+// pair of quotes around all the rest. It reports whether that may be another command than the line.
+func unwrap(line string) (inner string, differs bool) {
+	prefix := wrapper().FindString(line)
+	rest := strings.TrimSpace(line[len(prefix):])
+	for _, quote := range []string{"'", `"`} {
+		if len(rest) > 1 && strings.HasPrefix(rest, quote) && strings.HasSuffix(rest, quote) {
+			rest = rest[1 : len(rest)-1]
+			means := strings.Contains(rest, quote) || quote == `"` && strings.ContainsAny(rest, "\\$`")
+			return rest, prefix != "" && means
+		}
+	}
+	return rest, prefix != ""
+}
+
+var wrapper = language.Compiled(
+	`(?i)^\s*(\S*/)?((ba|z)?sh\s+-c|cmd(\.exe)?\s+/c|(powershell|pwsh)(\.exe)?\s.*?-c(ommand)?)\s+`)
 
 func (in *input) addPaths(value string, f meaning) {
 	for _, path := range in.tool.paths.of(value) {

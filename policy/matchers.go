@@ -107,9 +107,9 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 	return false
 }
 
-// matchesHost matches every address in the input. To allow, the tool must be one that only fetches, or one that the rule
-// names, all addresses must match without doubt, and the rule must name the files that the call reaches. Otherwise a
-// single match is enough, or a doubtful address.
+// matchesHost matches every address in the input. To allow, the tool must be one that only fetches, or one that the
+// rule names, all addresses must match without doubt, and the rule must name the files that the call reaches. Otherwise
+// a single match is enough, or a doubtful address.
 func (r *compiledRule) matchesHost(f *facts) bool {
 	hosts, sure := f.hosts()
 	if !r.Effect.Permits() {

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"nod/policy/shell"
 	"nod/policy/shell/language"
 )
@@ -94,13 +92,9 @@ func (f *facts) commandText() (string, bool) {
 		if field.depth == 0 {
 			return field.value, true
 		}
-		quoted, err := syntax.Quote(field.value, syntax.LangBash)
-		if err != nil {
-			quoted = field.value
-		}
-		words = append(words, quoted)
+		words = append(words, field.value)
 	}
-	return strings.Join(words, " "), len(words) > 0
+	return quoteWords(words), len(words) > 0
 }
 
 type risks struct {

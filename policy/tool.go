@@ -25,6 +25,7 @@ import (
 //	name:patch    a text that names the files it changes, as for apply_patch
 //	name:url      an address to fetch, or a text with such addresses
 //	name:command  a command line
+//	name:wrapped  a command line from which the agent removes a shell around it: sh -c 'x' runs as x
 //	name:folder   the folder where the command line runs
 //	name:word     a text that is a word of a command line: one that starts with - is a flag there
 //	name:other    with it the call is not what the tool's name says
@@ -51,7 +52,7 @@ type tool struct {
 
 func (t tool) commandField() string {
 	for name, f := range t.fields {
-		if f == commandField {
+		if f == commandField || f == wrappedField {
 			return name
 		}
 	}
@@ -75,6 +76,7 @@ const (
 	patchField           //
 	urlField             //
 	commandField         //
+	wrappedField         //
 	folderField          //
 	wordField            //
 	otherField           //
@@ -84,7 +86,8 @@ var meanings = map[string]meaning{
 	"": plainField, "look": lookField, "read": readField, "tree": treeField, "write": writeField, "delete": deleteField,
 	"glob": globField, "only": onlyField, "skip": skipField,
 	"files": filesField, "patch": patchField, "url": urlField,
-	"command": commandField, "folder": folderField, "word": wordField, "other": otherField, "any": unlisted,
+	"command": commandField, "wrapped": wrappedField, "folder": folderField, "word": wordField,
+	"other": otherField, "any": unlisted,
 }
 
 func (f meaning) kind() shell.Kind {

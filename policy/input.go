@@ -328,8 +328,8 @@ func (in *input) addCommand(value string, depth int) {
 	in.command, in.isRun = value, true
 }
 
-// unwrap returns what is left of a command line without the shell around it, as Gemini CLI removes it: as text, with one
-// pair of quotes around all the rest. It reports whether that may be another command than the line.
+// unwrap returns what is left of a command line without the shell around it, as Gemini CLI removes it: as text, with
+// one pair of quotes around all the rest. It reports whether that may be another command than the line.
 func unwrap(line string) (inner string, differs bool) {
 	prefix := wrapper().FindString(line)
 	rest := strings.TrimSpace(line[len(prefix):])

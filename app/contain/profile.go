@@ -166,8 +166,8 @@ func (r *Runs) mayShow(folder string, shown []string) bool {
 	return err == nil && info.IsDir() && !slices.ContainsFunc(shown, isShown) && !holdsProjects(real)
 }
 
-// holdsTools reports whether a folder looks like one of programs and libraries: it is hidden in the home folder, has the
-// name of such a folder, or contains one. A variable such as NOTES_DIR may name any other.
+// holdsTools reports whether a folder looks like one of programs and libraries: it is hidden in the home folder, has
+// the name of such a folder, or contains one. A variable such as NOTES_DIR may name any other.
 func holdsTools(home, folder string) bool {
 	if rel, err := filepath.Rel(home, folder); err != nil || strings.HasPrefix(rel, ".") {
 		return err == nil
@@ -178,7 +178,9 @@ func holdsTools(home, folder string) bool {
 	})
 }
 
-var toolFolders = []string{"bin", "sbin", "lib", "lib64", "libexec", "include", "pkg", "platform-tools", "site-packages"}
+var toolFolders = []string{
+	"bin", "sbin", "lib", "lib64", "libexec", "include", "pkg", "platform-tools", "site-packages",
+}
 
 // holdsProjects reports whether a folder is a repository or directly contains one.
 func holdsProjects(folder string) bool {

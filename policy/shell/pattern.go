@@ -225,14 +225,17 @@ func leadBy(words []string, p Part) bool {
 }
 
 // mayLeadElse reports whether words other than those the entry finds may say what a part does: nod does not read the
-// words of a program that runs what it is told, the word after an unknown flag may be its value, and +nightly is none of
-// cargo's commands.
+// words of a program that runs what it is told, the word after an unknown flag may be its value, and +nightly is none
+// of cargo's commands.
 func (p Part) mayLeadElse() bool {
 	if len(p.lead) == 0 || p.entry == nil || p.entry.kind == told {
 		return true
 	}
 	isOdd := func(word string) bool {
-		return strings.HasPrefix(word, "+") || isFlag(word) && !slices.ContainsFunc([]*program{p.entry, programs().find(p.lead[0])}, func(e *program) bool {
+		if !isFlag(word) {
+			return strings.HasPrefix(word, "+")
+		}
+		return !slices.ContainsFunc([]*program{p.entry, programs().find(p.lead[0])}, func(e *program) bool {
 			return e != nil && e.lists(flagName(word)) && e.flags[flagName(word)].never == ""
 		})
 	}

@@ -43,67 +43,6 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// An approval is for the folder and the file that the user saw. It does not pass to what a link puts in their place,
-// but holds for a link that was there.
-func TestGrantDoesNotFollowLinks(t *testing.T) {
-	home := tree(t)
-	project, evil := filepath.Join(home, "src", "shop"), filepath.Join(home, "src-evil")
-	link := func(target, name string) {
-		t.Helper()
-		if err := os.Rename(name, name+".old"); err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(target, name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	none := compileIn(t, Default(), Places{Home: home})
-	in := func(c Call, folder string) Call {
-		c.CWD = folder
-		return c
-	}
-	way := filepath.Join(home, "way")
-	link(project, way)
-	run, edit, server := bash("make test"), file("Write", "note.txt"), bash("")
-	server.Tool, server.Input = "mcp__x__y", ReadInput(json.RawMessage(`{"a":1}`))
-	type kept struct {
-		call   Call
-		cover  Cover
-		policy *Compiled
-	}
-	var all []kept
-	for _, folder := range []string{project, way} {
-		for _, k := range []kept{
-			{run, CoverInput, nil}, {run, CoverCommands, nil}, {run, CoverBuilds, nil}, {edit, CoverInput, nil},
-			{edit, CoverEdits, nil}, {server, CoverInput, nil}, {server, CoverTool, nil},
-		} {
-			k.call = in(k.call, folder)
-			list, err := NewGrants(k.call, UntilQuit, k.cover, none, testNow)
-			if err != nil {
-				t.Fatal(err)
-			}
-			k.policy = none.WithGrants(list)
-			all = append(all, k)
-		}
-	}
-	expect := func(when string, want func(k kept) bool) {
-		t.Helper()
-		for _, k := range all {
-			if d := Decide(k.call, k.policy, testNow); (d.Effect == Allow) != want(k) {
-				t.Errorf("%s: %s of %s in %s: %s by %q", when, k.cover, k.call.Tool, k.call.CWD, d.Effect, d.Rule)
-			}
-		}
-	}
-	expect("as it was", func(kept) bool { return true })
-	link(filepath.Join(home, "out", "secret"), filepath.Join(project, "note.txt"))
-	expect("with another file", func(k kept) bool { return k.call.Tool != "Write" })
-	if err := os.Remove(filepath.Join(project, "note.txt")); err != nil {
-		t.Fatal(err)
-	}
-	link(evil, project)
-	expect("with another folder", func(kept) bool { return false })
-}
-
 // The canonical form does not depend on the order of fields or on space, and tells everything else apart.
 func FuzzCanonical(f *testing.F) {
 	for _, s := range []string{`{}`, `{"a":1,"b":[true,null,"x"]}`, `{"b":{"d":1,"c":2},"a":1e5}`, `{"a":"\u0041<>&"}`} {

@@ -82,7 +82,7 @@ func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	}
 	defer r.close()
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, forwarded...)
+	signal.Notify(signals, slices.DeleteFunc(slices.Clone(forwarded), signal.Ignored)...) // such as those under nohup
 	defer close(signals)
 	defer signal.Stop(signals)
 	// When a thread ends, the kernel ends what it has started.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -611,6 +612,23 @@ func forwardsSignals(t *testing.T, w *world) {
 	if string(rest) != "stopping\n" || err != nil || cmd.ProcessState.ExitCode() != 7 {
 		t.Errorf("%q, %v: %v", rest, cmd.ProcessState, err)
 	}
+}
+
+// Under nohup, a terminal that closes ends no command.
+func TestIgnoredSignals(t *testing.T) {
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	inEach(t, "", func(t *testing.T, w *world) {
+		cmd, out := w.container(0, "trap 'exit 7' INT; echo ready; while :; do sleep 0.05; done")
+		w.hears(out, "ready\n")
+		if err := errors.Join(cmd.Process.Signal(syscall.SIGHUP), cmd.Process.Signal(syscall.SIGINT)); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if cmd.ProcessState.ExitCode() != 7 {
+			t.Error(cmd.ProcessState)
+		}
+	})
 }
 
 func TestLimits(t *testing.T) {

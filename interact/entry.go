@@ -292,7 +292,7 @@ func (e *entry) isYesBySilence() bool {
 // must never count for a request that the user did not see. The caller holds b.mu.
 //
 // The same key says that it is the same request again, perhaps after a crash, with the time that its caller has left.
-// So the time-out of the first one counts. Only where silence means yes the key fails with a longer one.
+// So the time-out of the first one counts. Where silence means yes, a longer one needs a new key.
 func (b *Broker) known(e *entry) (*entry, error) {
 	old := b.keyed[joinKey{owner: ownerOf(e.req.Requester), key: e.req.IdempotencyKey}]
 	if old == nil || e.req.IdempotencyKey == "" {

@@ -126,12 +126,13 @@ func (a *access) selects(file string) bool {
 		globs, ok := expandBraces(glob)
 		return !ok || strings.HasPrefix(glob, ":") || slices.ContainsFunc(globs, func(g string) bool {
 			parts := globParts(g)
-			for name, rest := "", foldName(file); len(parts) > 0 && rest != ""; {
+			for tail := foldName(file); len(parts) > 0 && tail != ""; {
 				last := parts[len(parts)-1]
-				whole := rest
-				if name, rest, _ = strings.Cut(rest, "/"); language.Wildcard(last, name) || language.Wildcard(last, whole) {
+				name, below, _ := strings.Cut(tail, "/")
+				if language.Wildcard(last, name) || language.Wildcard(last, tail) {
 					return true
 				}
+				tail = below
 			}
 			return false
 		})

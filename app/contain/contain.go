@@ -444,6 +444,12 @@ func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID
 
 // Edited implements the sandbox of [hooks.Config].
 func (r *Runs) Edited(ctx context.Context, who interact.Requester, edit interact.Approve) {
+	r.mu.Lock()
+	none := len(r.edits) == 0
+	r.mu.Unlock()
+	if none { // as a rule: then the key is not worth its work
+		return
+	}
 	project, paths, _ := r.edited(who, edit)
 	key := editKey(project, paths)
 	r.mu.Lock()

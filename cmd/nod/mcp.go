@@ -72,9 +72,9 @@ func (l *lines) Write(line []byte) (int, error) {
 func messages(r io.Reader, refusals io.Writer) io.ReadCloser {
 	out, in := io.Pipe()
 	go func() {
-		said := bufio.NewReader(r)
+		input := bufio.NewReader(r)
 		for {
-			line, err := said.ReadBytes('\n')
+			line, err := input.ReadBytes('\n')
 			if line = bytes.TrimSpace(line); len(line) > 0 {
 				if why := flawOf(line); why != "" {
 					fmt.Fprintf(refusals, `{"jsonrpc":"2.0","id":null,"error":{%s}}`+"\n", why)

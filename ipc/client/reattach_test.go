@@ -99,12 +99,13 @@ func (d *desk) bind(path string, around func(s *stand, r *http.Request, serve fu
 	return s
 }
 
-// publish has clients find s.
+// publish has clients find s. It holds the lock to its end: a client may find s, and end its test, while the folder
+// that publish still needs is written to disk.
 func (d *desk) publish(s *stand) {
 	d.t.Helper()
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.at = s
-	d.mu.Unlock()
 	if err := endpoint.Write(d.dir, s.Endpoint); err != nil {
 		d.t.Error(err)
 	}

@@ -410,16 +410,20 @@ func (m *monkey) probe() failure {
 		answered <- fmt.Sprintf("%s %v", text, err)
 	}
 	go ask()
+	// askAgain asks again if nod is paused, which a click in the settings may have done.
+	askAgain := func(text string) error {
+		if !strings.Contains(text, "nod is paused") {
+			return fmt.Errorf("a new prompt got %s", text)
+		}
+		defer func() { go ask() }()
+		return m.n.PickFromTray(ctx, "Resume")
+	}
 	err := m.n.Screen.Await(ctx, "a new prompt", func() (bool, error) {
 		select {
 		case text := <-answered:
-			if !strings.Contains(text, "nod is paused") { // which a click in the settings may have done
-				return false, fmt.Errorf("the reply came before: %s", text)
-			}
-			if err := m.n.PickFromTray(ctx, "Resume"); err != nil {
+			if err := askAgain(text); err != nil {
 				return false, err
 			}
-			go ask()
 		default:
 		}
 		w, found, err := m.window()
@@ -440,10 +444,12 @@ func (m *monkey) probe() failure {
 		}
 		select {
 		case text := <-answered:
-			if !strings.Contains(text, `"confirmed":false`) {
-				return m.crashOr(failure("hang: a new prompt got " + text))
+			if strings.Contains(text, `"confirmed":false`) {
+				return m.check()
 			}
-			return m.check()
+			if err := askAgain(text); err != nil {
+				return m.crashOr(failure("hang: " + err.Error()))
+			}
 		case <-time.After(time.Second): // in which what may be an echo, or meant for another prompt, does not count
 		}
 	}

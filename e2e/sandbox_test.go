@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
 	"io/fs"
 	"net"
 	"os"
@@ -462,6 +464,13 @@ func (c claudeHands) takesBack(shot string) {
 	c.awayWithThePointer()
 	c.write("theirs") // the search has the focus
 	c.press("Return")
+	detail := w.Area
+	detail.Min = detail.Min.Add(image.Pt(w.Area.Dx()/2, 130))
+	detail.Max.Y -= footHeight
+	must(c.t, c.Screen.Await(c.ctx, "the button that takes back", func() (bool, error) {
+		_, pixels, err := c.Screen.Matching(detail, func(c color.RGBA) bool { return c == plainButton })
+		return pixels > buttonArea, err
+	}))
 	c.still()
 	for range 5 { // past the command, what copies and shows it whole, and what finds all that the rule decided
 		c.press("Tab")
@@ -473,7 +482,7 @@ func (c claudeHands) takesBack(shot string) {
 	c.press("Return") // the button has the focus
 }
 
-// still waits until nothing more is drawn: what an entry changed comes after the entry.
+// still waits until nothing more is drawn.
 func (c claudeHands) still() {
 	c.t.Helper()
 	before, err := c.Screen.Image()

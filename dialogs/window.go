@@ -488,19 +488,21 @@ func (w *window) tick() {
 	w.tickTimer = w.p.after(next, w.tick)
 }
 
-// regainKeyboard takes the keyboard if no window has had it for a second. Before that, it may be on its way to another
-// window or, when the user changes the workspace, to one that is not visible yet.
+// regainKeyboard takes the keyboard if no window has had it for a second, or if this one has and did not learn of it.
+// Before that, it may be on its way to another window or, when the user changes the workspace, to one that is not
+// visible yet.
 func (w *window) regainKeyboard() {
 	const onItsWay = time.Second
 	free := w.arm.visible && !w.arm.focused &&
-		isKeyboardFree(w.win, func() { w.p.after(onItsWay, w.tick) })
+		mayHaveKeyboard(w.win, func() { w.p.after(onItsWay, w.tick) })
 	switch now := w.p.now(); {
 	case !free:
 		w.keyboardFree = time.Time{}
 	case w.keyboardFree.IsZero():
 		w.keyboardFree = now
-	case now.Sub(w.keyboardFree) >= onItsWay:
-		takeKeyboard(w.win)
+	case now.Sub(w.keyboardFree) >= onItsWay && takeKeyboard(w.win):
+		w.setFocused(true)
+		w.rearm()
 	}
 }
 
@@ -553,6 +555,7 @@ func (w *window) settleFocus() {
 	case w.win.Canvas().Focused() == f:
 		w.setFocused(false)
 		w.rearm()
+		w.tick()
 	case w.win.Canvas().Focused() == nil && w.page != nil && w.menu == nil:
 		w.focus(w.page.text)
 	}

@@ -43,21 +43,29 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
-// isKeyboardFree reports whether w is visible and no window has the keyboard, which Openbox sometimes causes. From then
-// on moved is called when another window may have the keyboard.
-func isKeyboardFree(w fyne.Window, moved func()) bool {
+// mayHaveKeyboard reports whether w is visible and has the keyboard, or no window has it, which Openbox sometimes
+// causes. From then on moved is called when another window may have the keyboard.
+func mayHaveKeyboard(w fyne.Window, moved func()) bool {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
 		return false
 	}
 	x.moved.Store(&moved)
-	return x.isKeyboardFree() && x.onScreen(id)
+	has := x.keyboard()
+	return (has == id || x.isNobody(has)) && x.onScreen(id)
 }
 
-func takeKeyboard(w fyne.Window) {
-	if x, id := windowSystem(w); x != nil {
-		x.check(xproto.SetInputFocusChecked(x.conn, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
+// takeKeyboard gives w the keyboard, and reports whether w had it before: then no event says that it has it now.
+func takeKeyboard(w fyne.Window) (had bool) {
+	x, id := windowSystem(w)
+	if x == nil {
+		return false
 	}
+	if x.keyboard() == id {
+		return true
+	}
+	x.check(xproto.SetInputFocusChecked(x.conn, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
+	return false
 }
 
 // HideWindow hides w on any workspace. Call it on the UI goroutine.
@@ -191,11 +199,18 @@ func (x *xServer) onScreen(id xproto.Window) bool {
 	return len(at) == 0 || len(here) == 0 || at[0] == here[0] || at[0] == everywhere
 }
 
-// isKeyboardFree reports whether no window has the keyboard, or only that of the window manager.
-func (x *xServer) isKeyboardFree() bool {
+// keyboard returns the window that has the keyboard, or the root window if that is unknown.
+func (x *xServer) keyboard() xproto.Window {
 	focus, err := xproto.GetInputFocus(x.conn).Reply()
-	return err == nil && (focus.Focus == xproto.WindowNone ||
-		slices.Contains(x.numbers(x.root, "_NET_SUPPORTING_WM_CHECK"), uint32(focus.Focus)))
+	if err != nil {
+		return x.root
+	}
+	return focus.Focus
+}
+
+// isNobody reports whether a window that has the keyboard is none, or only that of the window manager.
+func (x *xServer) isNobody(id xproto.Window) bool {
+	return id == xproto.WindowNone || slices.Contains(x.numbers(x.root, "_NET_SUPPORTING_WM_CHECK"), uint32(id))
 }
 
 // withdraw withdraws a window from the window manager (ICCCM 4.1.4). The manager may already have unmapped it, so

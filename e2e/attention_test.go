@@ -28,6 +28,19 @@ func (n *nod) active(title string) {
 	}))
 }
 
+// A window that misses that it got the keyboard asks the display, or nobody could ever allow anything there.
+func TestKeyboardThatCameUnnoticed(t *testing.T) {
+	t.Parallel()
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	w := n.prompt()
+	n.armed()
+	must(t, n.Screen.Mislead(w))
+	n.disarmed()
+	n.affirm()
+	c.wants("allow", 0)
+}
+
 // TestPromptWithoutFocus has the prompt appear while the user types elsewhere, where the keyboard stays until a click
 // on the notification.
 func TestPromptWithoutFocus(t *testing.T) {

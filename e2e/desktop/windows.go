@@ -136,6 +136,12 @@ func (s *Screen) CloseWindow(w Window) error {
 	return s.ask(w.ID, "_NET_CLOSE_WINDOW", xproto.TimeCurrentTime, fromPager)
 }
 
+// Mislead tells a window that it lost the keyboard, though it has it.
+func (s *Screen) Mislead(w Window) error {
+	lost := xproto.FocusOutEvent{Event: w.ID, Mode: xproto.NotifyModeNormal}
+	return xproto.SendEventChecked(s.conn, false, w.ID, xproto.EventMaskFocusChange, string(lost.Bytes())).Check()
+}
+
 // Minimize asks the window manager to take a window off the screen without closing it. i3 does not.
 func (s *Screen) Minimize(w Window) error {
 	const iconic = 3 // IconicState (Inter-Client Communication Conventions Manual)

@@ -162,6 +162,11 @@ NuGet.Config
 ~/.rediscli_history
 ~/.mongosh/.mongosh_history
 ~/.irb_history
+~/.local/state/bash/history
+~/.codex/history.jsonl
+~/.cursor/mcp.json
+/var/lib/systemd/coredump/x
+id_rsa/..namedfork/data
 ~/.lesshst
 ~/.viminfo
 ~/.mozilla/firefox/p/places.sqlite
@@ -234,6 +239,8 @@ pom.xml
 .gitattributes
 .github/workflows/ci.yml
 .vscode/settings.json
+.mcp.json
+.cursor/mcp.json
 .claude/settings.json
 CLAUDE.md
 HISTORY.md

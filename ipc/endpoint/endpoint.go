@@ -146,6 +146,12 @@ func checkDir(dir string) error {
 	return nil
 }
 
+// private reports whether the group and others can do nothing with the file. On Windows the access list of the user's own
+// profile folder keeps other users out, because Windows has no mode that package fs could show.
+func private(info fs.FileInfo) bool {
+	return runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0
+}
+
 // Write publishes e in dir, in one step: a reader sees the old file or the new one. It refuses to replace anything but
 // a plain file of ours.
 func Write(dir string, e Endpoint) error {

@@ -40,7 +40,8 @@ func (i *invitations) invite(name string, may remote.May) (secret string, until 
 	return secret, i.until
 }
 
-func (i *invitations) withdraw() {
+// Withdraw ends the current invitation, and rejects the device that asks with it.
+func (i *invitations) Withdraw() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.end()
@@ -75,15 +76,16 @@ func (i *invitations) ask(secret, key string, isFresh func() bool) (over <-chan 
 	return i.over, isNew, nil
 }
 
-func (i *invitations) asking() (peer remote.Peer, asked time.Time, ok bool) {
+// Asking returns the device that asks to be paired, and since when. Name and rights are those of the invitation.
+func (i *invitations) Asking() (peer remote.Peer, asked time.Time, ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.peer, i.asked, i.counts() && i.peer.Key.Sign != ""
 }
 
-// admit calls pair for the device that asks, if it has this key, and ends the invitation.
-func (i *invitations) admit(key string, pair func(remote.Peer) error) error {
-	peer, _, ok := i.asking()
+// Admit calls pair for the device that asks to be paired, if it has this key, and ends the invitation.
+func (i *invitations) Admit(key string, pair func(remote.Peer) error) error {
+	peer, _, ok := i.Asking()
 	if !ok || peer.Key.Sign != key {
 		return errors.New("this device no longer asks to pair: show it another code")
 	}

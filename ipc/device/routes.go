@@ -203,7 +203,7 @@ func (s *Server) pair(r request) (any, error) {
 		return nil, errUnpaired
 	}
 	now := paired{Words: remote.Key{Sign: r.key}.Fingerprint()}
-	over, isNew, err := s.invitations.ask(asked.Secret, r.key, func() bool { return s.nonces.spend(r.nonce) })
+	over, isNew, err := s.ask(asked.Secret, r.key, func() bool { return s.nonces.spend(r.nonce) })
 	if err == errUninvited {
 		return s.decided(r, now)
 	} else if err != nil {

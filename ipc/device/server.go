@@ -73,13 +73,13 @@ type desk interface {
 
 // Server is the HTTPS server for devices. It is safe for concurrent use.
 type Server struct {
-	config      Config
-	host        string // the Host header of every valid request
-	handler     http.Handler
-	nonces      *nonces
-	invitations invitations
-	sent        sent
-	rates       *rates
+	invitations
+	config  Config
+	host    string // the Host header of every valid request
+	handler http.Handler
+	nonces  *nonces
+	sent    sent
+	rates   *rates
 
 	mu      sync.Mutex
 	problem error // why the server does not serve; nil if it does
@@ -118,19 +118,8 @@ func (s *Server) Fingerprint() string {
 
 // Invite lets one device ask to be paired, by opening url before until. It ends an earlier invitation.
 func (s *Server) Invite(name string, may remote.May) (url string, until time.Time) {
-	secret, until := s.invitations.invite(name, may)
+	secret, until := s.invite(name, may)
 	return s.URL() + "#pair=" + secret + "&fp=" + strings.ReplaceAll(s.Fingerprint(), ":", ""), until
-}
-
-// Withdraw ends the current invitation, and rejects the device that asks with it.
-func (s *Server) Withdraw() { s.invitations.withdraw() }
-
-// Asking returns the device that asks to be paired, and since when. Name and rights are those of the invitation.
-func (s *Server) Asking() (peer remote.Peer, asked time.Time, ok bool) { return s.invitations.asking() }
-
-// Admit calls pair for the device that asks to be paired, if it has this key.
-func (s *Server) Admit(key string, pair func(remote.Peer) error) error {
-	return s.invitations.admit(key, pair)
 }
 
 // Problem returns why the server does not serve, or nil if it does.

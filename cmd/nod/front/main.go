@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/client/waiting"
 	"nod/ipc/programs"
@@ -33,10 +34,11 @@ func main() {
 
 func run(args []string) int {
 	if len(args) == 2 && args[0] == "-c" {
-		return shell(args[1])
+		return ended(shell(args[1]))
 	}
 	if command := ownCommand(args); command != nil {
-		return runOwn(command)
+		own := contained{request: api.RunRequest{Own: command}, argv: func(string) []string { return command }}
+		return ended(own.run())
 	}
 	var payload io.Reader
 	if isPlain(args) {
@@ -104,15 +106,10 @@ func handOver(args []string, payload io.Reader) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if isSelf(path) { // it would start itself for ever
+	if self, err := os.Executable(); err == nil && programs.IsSame(self, path) { // it would start itself for ever
 		return 0, fmt.Errorf("%s is nod, not nod-cli: reinstall nod", path)
 	}
 	return start(path, append([]string{os.Args[0]}, args...), payload)
-}
-
-func isSelf(path string) bool {
-	self, err := os.Executable()
-	return err == nil && programs.IsSame(self, path)
 }
 
 func startChild(path string, argv []string, payload io.Reader) (status int, err error) {

@@ -41,10 +41,7 @@ func ownCommand(args []string) []string {
 	return nil
 }
 
-func runOwn(args []string) int {
-	return ended(contained{request: api.RunRequest{Own: args}, argv: func(string) []string { return args }}.run())
-}
-
+// ended returns the exit status of a command, and says why one was not run.
 func ended(status int, err error) int {
 	switch {
 	case err == nil:

@@ -15,17 +15,14 @@ import (
 	"nod/sandbox/outside"
 )
 
-// shell runs a command line for an agent, as sh -c does. A command that nod-desktop sent to the sandbox runs there and
-// never outside, whatever has happened to nod-desktop since.
-func shell(line string) int { return ended(runLine(line)) }
-
 // errUnread is for a command from a Claude Code that hands over commands in a form that nod does not know, while a
 // command, perhaps this one, must run in the sandbox.
 var errUnread = errors.New("nod can't tell whether this is the command to run in its sandbox: " +
 	"update nod, or turn the sandbox off")
 
-// runLine is shell without its error messages.
-func runLine(line string) (status int, err error) {
+// shell runs a command line for an agent, as sh -c does. A command that nod-desktop sent to the sandbox runs there and
+// never outside, whatever has happened to nod-desktop since.
+func shell(line string) (status int, err error) {
 	command, isCommand := prefix.Read(line)
 	dir, err := endpoint.Locate()
 	if err != nil {

@@ -226,8 +226,10 @@ func (c *console) change(
 			return err
 		}
 	}
-	if err := apply(changes); err != nil {
-		return err
+	for _, change := range changes {
+		if err := change.Apply(); err != nil {
+			return err
+		}
 	}
 	text := "done\n"
 	if result.Hint = after(a); result.Hint != "" {
@@ -242,15 +244,6 @@ func diffs(changes []agent.Change) []string {
 		all = append(all, change.Diff())
 	}
 	return all
-}
-
-func apply(changes []agent.Change) error {
-	for _, change := range changes {
-		if err := change.Apply(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func agentNamed(name string) (agent.Agent, agent.Machine, error) {

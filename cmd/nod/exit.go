@@ -17,7 +17,7 @@ import (
 
 type status int
 
-// The exit statuses, as the package comment explains them.
+// The exit statuses, as [exitHelp] explains them.
 const (
 	exitYes         status = 0
 	exitNo          status = 1

@@ -7,15 +7,7 @@
 //	nod confirm "Deploy now?" && ./deploy
 //
 // Errors go to standard error in one line: what was wanted, why it failed, what to do. The exit status is
-// 0 only for an answer that says yes:
-//
-//	0  allowed, yes, answered, sent
-//	1  denied, no, not sent; of nod doctor: errors
-//	2  wrong usage, or nod-desktop refused a parameter
-//	3  nobody answered in time
-//	4  the user closed the prompt, or the request was withdrawn or interrupted
-//	5  nod-desktop cannot be reached
-//	6  anything else
+// 0 only for an answer that says yes: see [exitHelp].
 package main
 
 import (

@@ -55,10 +55,6 @@ type Client struct {
 	// Dir is where the next nod-desktop publishes its endpoint. If it is empty, the client does not look for one.
 	Dir string
 
-	// Dial connects to nod-desktop. If it is nil, the client connects to the socket if there is one, else to the port, and
-	// only to a server of this user or root.
-	Dial func(ctx context.Context) (net.Conn, error)
-
 	// Lost is called when a call has lost its nod-desktop and waits for the next; may be nil.
 	Lost func()
 
@@ -88,27 +84,16 @@ func Discover() (*Client, error) {
 func (c *Client) Current() endpoint.Endpoint { return c.current().Endpoint }
 
 // server is one nod-desktop.
-type server struct {
-	endpoint.Endpoint
-	dial func(context.Context) (net.Conn, error)
-}
+type server struct{ endpoint.Endpoint }
 
 // current returns the nod-desktop that the client talks to.
 func (c *Client) current() *server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at == nil {
-		c.at = c.serverAt(c.Endpoint)
+		c.at = &server{c.Endpoint}
 	}
 	return c.at
-}
-
-// serverAt returns the nod-desktop at e.
-func (c *Client) serverAt(e endpoint.Endpoint) *server {
-	if c.Dial != nil {
-		return &server{e, c.Dial}
-	}
-	return &server{e, func(ctx context.Context) (net.Conn, error) { return DialAt(ctx, e) }}
 }
 
 // request is what is sent for one call.

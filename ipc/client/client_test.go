@@ -65,21 +65,24 @@ func says(status int, media, body string) http.HandlerFunc {
 // spits returns a client whose nod-desktop reads one request and writes these bytes, whatever they are.
 func spits(t testing.TB, reply string) *client.Client {
 	t.Helper()
-	c := &client.Client{
-		Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:7463", Token: "secret"},
-		Dial: func(context.Context) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			go func() {
-				defer theirs.Close()
-				if req, err := http.ReadRequest(bufio.NewReader(theirs)); err == nil {
-					io.Copy(io.Discard, req.Body)
-					io.WriteString(theirs, reply)
-				}
-			}()
-			return ours, nil
-		},
+	path := socketPath(t)
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return c
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		if req, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+			io.Copy(io.Discard, req.Body)
+			io.WriteString(c, reply)
+		}
+	}()
+	return &client.Client{Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:7463", Socket: path, Token: "secret"}}
 }
 
 var call = api.ApproveRequest{Approve: api.Approve{Tool: "Bash", Input: json.RawMessage(`{"command":"make all"}`),

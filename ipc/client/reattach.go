@@ -124,7 +124,7 @@ func (c *Client) moved(at *server, e endpoint.Endpoint) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at.Endpoint != e {
-		c.at = c.serverAt(e)
+		c.at = &server{e}
 	}
 	return true
 }

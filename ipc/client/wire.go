@@ -52,7 +52,7 @@ func (s *server) open(ctx context.Context, r request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialed, err := s.dial(ctx)
+	dialed, err := DialAt(ctx, s.Endpoint)
 	if err != nil {
 		return nil, err
 	}

@@ -37,21 +37,18 @@ func newJudge(places policy.Places, log *slog.Logger) *judge {
 	return j
 }
 
-var noPolicy = policy.Policy{AskEverything: true}
-
 // apply puts the policies of desks in force. Of a policy that cannot be read here only the rules that deny remain, and
 // the error says why.
 func (j *judge) apply(all []remote.Policy) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	next := &inForce{isFromDesk: len(all) > 0, grants: j.grants}
+	if len(all) == 0 {
+		all = []remote.Policy{{Policy: policy.Policy{AskEverything: true}}}
+	}
 	var errs []error
 	for _, p := range all {
 		c, err := compile(p.Policy, j.places)
-		next.policies, errs = append(next.policies, c), append(errs, err)
-	}
-	if len(all) == 0 {
-		c, err := compile(noPolicy, j.places)
 		next.policies, errs = append(next.policies, c), append(errs, err)
 	}
 	j.publish(next)

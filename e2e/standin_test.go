@@ -87,7 +87,7 @@ const (
 
 // standIn is the user who answers, after a random short time.
 type standIn struct {
-	client operator.Connection
+	client *operator.Client
 	notes  *os.File
 	wake   changes.Signal // what is pending may have changed
 	away   bool           // then the user looks and answers nothing

@@ -44,7 +44,7 @@ type desk struct {
 
 // fakeProcess is a windows process.
 type fakeProcess struct {
-	client operator.Connection
+	client *operator.Client
 	shown  chan []operator.Prompt
 	views  chan operator.View
 	news   changes.Signal // the journal has other entries

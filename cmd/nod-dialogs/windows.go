@@ -33,7 +33,7 @@ var (
 type windows struct {
 	ctx         context.Context
 	app         fyne.App
-	client      operator.Connection
+	client      *operator.Client
 	state       atomic.Pointer[operator.State] // last fetched
 	prompts     *prompts
 	dialogs     *dialogs.Prompter
@@ -93,7 +93,7 @@ func (w *windows) ping(ctx context.Context) error {
 	}
 }
 
-func (w *windows) open(client operator.Connection) error {
+func (w *windows) open(client *operator.Client) error {
 	w.client = client
 	if err := w.fetch(w.ctx); err != nil {
 		return fmt.Errorf("%s: %w", fetchState, err)

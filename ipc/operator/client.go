@@ -27,23 +27,15 @@ type Events struct {
 	Ping           func(ctx context.Context) error // returns once the windows have handled an event
 }
 
-// Connection is the windows process's end of the connection.
-type Connection interface {
-	Operator
-	// Done is closed when the connection has ended: the tray process is gone, or told the windows to end.
-	Done() <-chan struct{}
-	Close() error
-}
-
-// client implements [Connection].
-type client struct {
+// Client is the windows process's end of the connection. It implements [Operator].
+type Client struct {
 	rpc  *jrpc2.Client
 	done chan struct{}
 }
 
 // Connect connects this process, which has this version, to the tray process at the other end of r and w.
-func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string, e Events) (Connection, error) {
-	c := &client{done: make(chan struct{})}
+func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string, e Events) (*Client, error) {
+	c := &Client{done: make(chan struct{})}
 	c.rpc = jrpc2.NewClient(channel.Line(r, w), &jrpc2.ClientOptions{
 		OnNotify: func(r *jrpc2.Request) {
 			switch r.Method() {
@@ -72,16 +64,18 @@ func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string,
 	return c, nil
 }
 
-func (c *client) Done() <-chan struct{} { return c.done }
+// Done is closed when the connection has ended: the tray process is gone, or told the windows to end.
+func (c *Client) Done() <-chan struct{} { return c.done }
 
-func (c *client) Close() error { return c.rpc.Close() }
+// Close ends the connection.
+func (c *Client) Close() error { return c.rpc.Close() }
 
-func (c *client) do(ctx context.Context, method string, params ...any) error {
+func (c *Client) do(ctx context.Context, method string, params ...any) error {
 	_, err := get[any](ctx, c, method, params...)
 	return err
 }
 
-func get[T any](ctx context.Context, c *client, method string, params ...any) (result T, err error) {
+func get[T any](ctx context.Context, c *Client, method string, params ...any) (result T, err error) {
 	var sent any
 	if len(params) > 0 {
 		sent = params
@@ -99,111 +93,111 @@ func get[T any](ctx context.Context, c *client, method string, params ...any) (r
 
 // The methods of [Operator].
 
-func (c *client) Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error) {
+func (c *Client) Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error) {
 	return get[Pending](ctx, c, "Prompts", known)
 }
 
-func (c *client) Answer(ctx context.Context, a Answer) error {
+func (c *Client) Answer(ctx context.Context, a Answer) error {
 	return c.do(ctx, "Answer", a)
 }
 
-func (c *client) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
+func (c *Client) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
 	return c.do(ctx, "SaveDraft", id, draft)
 }
 
-func (c *client) Snooze(ctx context.Context, id interact.ID, d time.Duration) error {
+func (c *Client) Snooze(ctx context.Context, id interact.ID, d time.Duration) error {
 	return c.do(ctx, "Snooze", id, d)
 }
 
-func (c *client) Report(ctx context.Context, s Screen) error { return c.do(ctx, "Report", s) }
+func (c *Client) Report(ctx context.Context, s Screen) error { return c.do(ctx, "Report", s) }
 
-func (c *client) State(ctx context.Context) (State, error) { return get[State](ctx, c, "State") }
+func (c *Client) State(ctx context.Context) (State, error) { return get[State](ctx, c, "State") }
 
-func (c *client) Replace(ctx context.Context, base, next config.Config) error {
+func (c *Client) Replace(ctx context.Context, base, next config.Config) error {
 	return c.do(ctx, "Replace", base, next)
 }
 
-func (c *client) Pause(ctx context.Context, p Pause) error { return c.do(ctx, "Pause", p) }
+func (c *Client) Pause(ctx context.Context, p Pause) error { return c.do(ctx, "Pause", p) }
 
-func (c *client) SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error {
+func (c *Client) SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error {
 	return c.do(ctx, "SettleHeld", held, accept)
 }
 
-func (c *client) Revoke(ctx context.Context, id string) error { return c.do(ctx, "Revoke", id) }
+func (c *Client) Revoke(ctx context.Context, id string) error { return c.do(ctx, "Revoke", id) }
 
-func (c *client) Undo(ctx context.Context, id int) error { return c.do(ctx, "Undo", id) }
+func (c *Client) Undo(ctx context.Context, id int) error { return c.do(ctx, "Undo", id) }
 
-func (c *client) AcceptGrants(ctx context.Context) error { return c.do(ctx, "AcceptGrants") }
+func (c *Client) AcceptGrants(ctx context.Context) error { return c.do(ctx, "AcceptGrants") }
 
-func (c *client) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
+func (c *Client) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
 	return get[[]policy.Suggestion](ctx, c, "Suggest")
 }
 
-func (c *client) History(ctx context.Context, q history.Query) (history.Page, error) {
+func (c *Client) History(ctx context.Context, q history.Query) (history.Page, error) {
 	return get[history.Page](ctx, c, "History", q)
 }
 
-func (c *client) Entry(ctx context.Context, seq int64) (history.Entry, error) {
+func (c *Client) Entry(ctx context.Context, seq int64) (history.Entry, error) {
 	return get[history.Entry](ctx, c, "Entry", seq)
 }
 
-func (c *client) Changed(ctx context.Context, seq int64) (Changed, error) {
+func (c *Client) Changed(ctx context.Context, seq int64) (Changed, error) {
 	return get[Changed](ctx, c, "Changed", seq)
 }
 
-func (c *client) Diff(ctx context.Context, seq int64, path string) (Diff, error) {
+func (c *Client) Diff(ctx context.Context, seq int64, path string) (Diff, error) {
 	return get[Diff](ctx, c, "Diff", seq, path)
 }
 
-func (c *client) PlanTakeBack(ctx context.Context, seq int64) (TakeBack, error) {
+func (c *Client) PlanTakeBack(ctx context.Context, seq int64) (TakeBack, error) {
 	return get[TakeBack](ctx, c, "PlanTakeBack", seq)
 }
 
-func (c *client) TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error) {
+func (c *Client) TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error) {
 	return get[[]snapshot.Conflict](ctx, c, "TakeBack", seq, digest)
 }
 
-func (c *client) Facets(ctx context.Context) (history.Facets, error) {
+func (c *Client) Facets(ctx context.Context) (history.Facets, error) {
 	return get[history.Facets](ctx, c, "Facets")
 }
 
-func (c *client) SetAutostart(ctx context.Context, on bool) error {
+func (c *Client) SetAutostart(ctx context.Context, on bool) error {
 	return c.do(ctx, "SetAutostart", on)
 }
 
-func (c *client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, "Peers") }
+func (c *Client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, "Peers") }
 
-func (c *client) Pair(ctx context.Context, key remote.Key, role remote.Role, name string) error {
+func (c *Client) Pair(ctx context.Context, key remote.Key, role remote.Role, name string) error {
 	return c.do(ctx, "Pair", key, role, name)
 }
 
-func (c *client) Unpair(ctx context.Context, name string) error { return c.do(ctx, "Unpair", name) }
+func (c *Client) Unpair(ctx context.Context, name string) error { return c.do(ctx, "Unpair", name) }
 
-func (c *client) SetMay(ctx context.Context, name string, may remote.May) error {
+func (c *Client) SetMay(ctx context.Context, name string, may remote.May) error {
 	return c.do(ctx, "SetMay", name, may)
 }
 
-func (c *client) SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error {
+func (c *Client) SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error {
 	return c.do(ctx, "SettlePeers", seen, accept)
 }
 
-func (c *client) ForgetApprovals(ctx context.Context, name string) error {
+func (c *Client) ForgetApprovals(ctx context.Context, name string) error {
 	return c.do(ctx, "ForgetApprovals", name)
 }
 
-func (c *client) Invite(ctx context.Context, name string, may remote.May) (Invitation, error) {
+func (c *Client) Invite(ctx context.Context, name string, may remote.May) (Invitation, error) {
 	return get[Invitation](ctx, c, "Invite", name, may)
 }
 
-func (c *client) WithdrawInvitation(ctx context.Context) error {
+func (c *Client) WithdrawInvitation(ctx context.Context) error {
 	return c.do(ctx, "WithdrawInvitation")
 }
 
-func (c *client) TestRequest(ctx context.Context) (interact.Answer, error) {
+func (c *Client) TestRequest(ctx context.Context) (interact.Answer, error) {
 	return get[interact.Answer](ctx, c, "TestRequest")
 }
 
-func (c *client) Welcomed(ctx context.Context) error { return c.do(ctx, "Welcomed") }
+func (c *Client) Welcomed(ctx context.Context) error { return c.do(ctx, "Welcomed") }
 
 // maxTries limits the attempts at a change while other changes are made to the configuration.
 const maxTries = 5

@@ -146,7 +146,7 @@ var someEntry = history.Entry{
 }
 
 // connect connects a client with an operator.
-func connect(t *testing.T, o Operator, version string) (Connection, error) {
+func connect(t *testing.T, o Operator, version string) (*Client, error) {
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	s := Serve(fromClient, toClient, o, "1", slog.New(slog.DiscardHandler))

@@ -171,7 +171,7 @@ func addOperation(r *openapi31.Reflector, route route) error {
 	if about.params != nil {
 		op.AddReqStructure(about.params)
 	}
-	if route.effect == effectAsk {
+	if route.effect() == effectAsk {
 		op.AddReqStructure(keyParam{})
 	}
 	op.AddRespStructure(about.reply)

@@ -20,21 +20,9 @@ import (
 	"nod/interact"
 )
 
-type effect string
-
-// The effects of routes. None of them decides.
-const (
-	effectAsk      effect = "ask"          // ask policy and user
-	effectWithdraw effect = "withdraw own" // end a request of the caller's
-	effectRead     effect = "read own"     // read requests of the caller's
-	effectHealth   effect = "health"       // say that nod runs
-	effectDescribe effect = "describe"     // say what nod would decide, or how to ask
-)
-
-// route is an entry of the table of routes. The tests add its description.
+// route is an entry of the table of routes. The tests add its description and its effect: none decides.
 type route struct {
 	method, path string
-	effect       effect
 	query        []string // names of the parameters that it knows
 	handle       func(s *Server, r *http.Request, body []byte) (reply, error)
 }
@@ -52,18 +40,18 @@ func (r reply) code() int { return cmp.Or(r.status, http.StatusOK) }
 // routes is the table of routes. Only POST requests have a body.
 func routes() []route {
 	return []route{
-		{"POST", "/v1/ask", effectAsk, nil, ask(partsOfAsk)},
-		{"POST", "/v1/confirm", effectAsk, nil, ask(partsOfConfirm)},
-		{"POST", "/v1/form", effectAsk, nil, ask(partsOfForm)},
-		{"POST", "/v1/approve", effectAsk, nil, ask(partsOfApprove)},
-		{"POST", "/v1/notify", effectAsk, nil, ask(partsOfNotify)},
-		{"POST", "/v1/evaluate", effectDescribe, nil, evaluate},
-		{"POST", "/v1/hooks/{agent}/{event}", effectAsk, hookQuery, hook},
-		{"GET", "/v1/requests", effectRead, nil, list},
-		{"GET", "/v1/requests/{id}", effectRead, []string{"wait"}, fetch},
-		{"DELETE", "/v1/requests/{id}", effectWithdraw, nil, withdraw},
-		{"GET", "/v1/health", effectHealth, nil, health},
-		{"GET", "/v1/openapi.json", effectDescribe, nil, describe},
+		{"POST", "/v1/ask", nil, ask(partsOfAsk)},
+		{"POST", "/v1/confirm", nil, ask(partsOfConfirm)},
+		{"POST", "/v1/form", nil, ask(partsOfForm)},
+		{"POST", "/v1/approve", nil, ask(partsOfApprove)},
+		{"POST", "/v1/notify", nil, ask(partsOfNotify)},
+		{"POST", "/v1/evaluate", nil, evaluate},
+		{"POST", "/v1/hooks/{agent}/{event}", hookQuery, hook},
+		{"GET", "/v1/requests", nil, list},
+		{"GET", "/v1/requests/{id}", []string{"wait"}, fetch},
+		{"DELETE", "/v1/requests/{id}", nil, withdraw},
+		{"GET", "/v1/health", nil, health},
+		{"GET", "/v1/openapi.json", nil, describe},
 	}
 }
 
@@ -95,7 +83,7 @@ func (s *Server) handler() http.Handler {
 			s.refuse(w, newProblem(api.CodeNotFound, "no such path"))
 			return
 		}
-		if r.Method == http.MethodPost {
+		if r.Method == http.MethodPost && s.called != nil {
 			s.called()
 		}
 		mux.ServeHTTP(w, r)
@@ -348,28 +336,26 @@ func withdraw(s *Server, r *http.Request, _ []byte) (reply, error) {
 }
 
 func settled(ticket *interact.Ticket) (reply, error) {
+	r := ticket.Request()
 	a, _ := ticket.Answer()
-	body, err := became(ticket.Request(), a)
-	return reply{body: body}, err
-}
-
-func became(r interact.Request, a interact.Answer) (api.RequestReply, error) {
 	out := api.RequestReply{ID: string(r.ID), Kind: r.Body.Kind(), Status: outcomeOf(a)}
 	if a.Outcome == "" {
-		return out, nil
+		return reply{body: out}, nil
 	}
 	body, err := r.Reply(a)
 	if err != nil {
 		body = problemOf(err).Problem
 	}
 	out.Answer, err = api.Encode(body)
-	return out, err
+	return reply{body: out}, err
 }
 
 func health(s *Server, _ *http.Request, _ []byte) (reply, error) {
 	h := api.HealthReply{Status: "ok", Version: s.endpoint.Version, Pending: len(s.broker.Pending())}
-	if isPaused, until := s.paused(); isPaused {
-		h.Status, h.PausedUntil = "paused", until
+	if s.paused != nil {
+		if isPaused, until := s.paused(); isPaused {
+			h.Status, h.PausedUntil = "paused", until
+		}
 	}
 	if s.relay != nil {
 		relay := s.relay()

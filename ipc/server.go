@@ -42,11 +42,11 @@ const (
 	stopTimeout    = 3 * time.Second  // for replies under way when the server stops
 )
 
-// Config configures a [Server]. All fields but Dir and the functions are required.
+// Config configures a [Server]. All fields but the functions are required.
 type Config struct {
 	Address string           // loopback address and port to listen on; port 0 picks a free one
 	AnyPort bool             // take a free port if another program has that one
-	Dir     string           // where the endpoint is published; empty: [endpoint.Dir]
+	Dir     string           // where the endpoint is published
 	Broker  *interact.Broker //
 	Hooks   *hooks.Hooks     // of coding agents; nil: none are served
 	Version string           // of nod, for the endpoint and for health
@@ -93,7 +93,7 @@ type Server struct {
 	conns     sync.WaitGroup // one for each connection
 	long      longBodies
 	stopping  context.Context // ends when the server stops
-	called    func()          // of the configuration
+	called    func()          // of the configuration, as the next two; may be nil
 	paused    func() (bool, time.Time)
 	relay     func() api.RelayHealth
 	runs      runs
@@ -102,17 +102,10 @@ type Server struct {
 // Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve runs; a caller
 // that does not call Serve must Close the server. Errors say which part of the configuration to change.
 func Listen(cfg Config) (*Server, error) {
-	dir := cfg.Dir
-	if dir == "" {
-		var err error
-		if dir, err = endpoint.Dir(); err != nil {
-			return nil, err
-		}
-	}
-	if err := endpoint.Ensure(dir); err != nil {
+	if err := endpoint.Ensure(cfg.Dir); err != nil {
 		return nil, err
 	}
-	path := endpoint.SocketPath(dir)
+	path := endpoint.SocketPath(cfg.Dir)
 	tcp, err := listenTCP(cfg.Address, cfg.AnyPort)
 	if err != nil {
 		return nil, err
@@ -131,7 +124,7 @@ func Listen(cfg Config) (*Server, error) {
 		URL: "http://" + tcp.Addr().String(), Socket: path, Token: endpoint.NewToken(),
 		PID: os.Getpid(), Version: cfg.Version,
 	})
-	s.published.dir, s.published.own = dir, s.endpoint
+	s.published.dir, s.published.own = cfg.Dir, s.endpoint
 	s.listeners = append(s.listeners, s.gate(tcp, maxConnections))
 	if sock != nil {
 		s.published.sockets = append(s.published.sockets, sock)
@@ -140,7 +133,7 @@ func Listen(cfg Config) (*Server, error) {
 	if err := s.listenControl(cfg.Control); err != nil {
 		return nil, errors.Join(err, s.closeListeners())
 	}
-	if err := endpoint.Write(dir, s.endpoint); err != nil {
+	if err := endpoint.Write(cfg.Dir, s.endpoint); err != nil {
 		return nil, errors.Join(err, s.closeListeners())
 	}
 	return s, nil
@@ -168,12 +161,6 @@ func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	s := &Server{
 		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise, runs: cfg.Runs,
 		paused: cfg.Paused, relay: cfg.Relay, token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
-	}
-	if s.called == nil {
-		s.called = func() {}
-	}
-	if s.paused == nil {
-		s.paused = func() (bool, time.Time) { return false, time.Time{} }
 	}
 	s.mcp = mcp.Handler(cfg.Broker, mcpCaller, cfg.Version, cfg.Log)
 	s.http = &http.Server{

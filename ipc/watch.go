@@ -15,16 +15,15 @@ import (
 // agents would otherwise not find nod, or would trust a program that imitates it. It calls tell with nil after each
 // restoration, or with the error.
 func (s *Server) Watch(ctx context.Context, tell func(problem error)) error {
-	w := publishedWatch{server: s, dir: s.published.dir, tell: tell}
+	dir := s.published.dir
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
-		return fmt.Errorf("watch %s: %w", w.dir, err)
+		return fmt.Errorf("watch %s: %w", dir, err)
 	}
 	defer watcher.Close()
-	w.look(watcher) // changes before the watch began
+	s.look(watcher, tell) // changes before the watch began
 	published := map[string]bool{
-		w.dir: true, endpoint.Path(w.dir): true, endpoint.SocketPath(w.dir): true,
-		endpoint.ControlPath(w.dir): s.control != nil,
+		dir: true, endpoint.Path(dir): true, endpoint.SocketPath(dir): true, endpoint.ControlPath(dir): s.control != nil,
 	}
 	for {
 		select {
@@ -32,33 +31,27 @@ func (s *Server) Watch(ctx context.Context, tell func(problem error)) error {
 			return nil
 		case event := <-watcher.Events:
 			if published[event.Name] {
-				w.look(watcher)
+				s.look(watcher, tell)
 			}
 		case err := <-watcher.Errors: // events may be lost
-			s.log.Warn("watch the endpoint", "dir", w.dir, "err", err)
-			w.look(watcher)
+			s.log.Warn("watch the endpoint", "dir", dir, "err", err)
+			s.look(watcher, tell)
 		}
 	}
-}
-
-type publishedWatch struct {
-	server *Server
-	dir    string
-	tell   func(problem error)
 }
 
 // maxLooks limits repeated attempts of look against a competing program, whose next change is another event.
 const maxLooks = 10
 
 // look restores the files and watches the current folder, which may be a new one.
-func (w *publishedWatch) look(watcher *fsnotify.Watcher) {
+func (s *Server) look(watcher *fsnotify.Watcher, tell func(problem error)) {
 	touched := false
 	for range maxLooks {
-		watchErr := watcher.Add(w.dir) // before the check, to miss no change
-		changed, err := w.server.published.restore()
+		watchErr := watcher.Add(s.published.dir) // before the check, to miss no change
+		changed, err := s.published.restore()
 		if err != nil {
-			w.server.log.Error("the endpoint files could not be restored", "dir", w.dir, "err", err)
-			w.tell(err)
+			s.log.Error("the endpoint files could not be restored", "dir", s.published.dir, "err", err)
+			tell(err)
 			return
 		}
 		touched = touched || changed
@@ -67,8 +60,8 @@ func (w *publishedWatch) look(watcher *fsnotify.Watcher) {
 		}
 	}
 	if touched {
-		w.server.log.Warn("another program changed the endpoint files: they were restored", "dir", w.dir)
-		w.tell(nil)
+		s.log.Warn("another program changed the endpoint files: they were restored", "dir", s.published.dir)
+		tell(nil)
 	}
 }
 

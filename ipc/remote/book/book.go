@@ -65,11 +65,6 @@ type content struct {
 	Digest string `json:"digest,omitzero"`
 }
 
-func (c content) clone() content {
-	c.Peers = slices.Clone(c.Peers)
-	return c
-}
-
 type bookFile struct {
 	Version int            `json:"version"`
 	Content jsontext.Value `json:"content"`
@@ -304,7 +299,9 @@ func (b *Book) change(do func(*content) error) error {
 func (b *Book) current() (content, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.content.clone(), b.err
+	c := b.content
+	c.Peers = slices.Clone(c.Peers)
+	return c, b.err
 }
 
 // Remove revokes a peer, which no longer counts even if the file cannot be written.
@@ -380,14 +377,14 @@ func (b *Book) save(c content) error {
 		c.Peers = []remote.Peer{}
 	}
 	text, err := json.Marshal(c)
-	if err != nil {
-		return fmt.Errorf("write the list of pairings: %w", err)
+	var data []byte
+	if err == nil {
+		data, err = json.MarshalIndent(bookFile{bookVersion, text, b.sum(text)}, "", "  ")
 	}
-	data, err := json.MarshalIndent(bookFile{bookVersion, text, b.sum(text)}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the list of pairings: %w", err)
+	if err == nil {
+		err = ownfile.Write(b.path, append(data, '\n'), 0o600)
 	}
-	if err := ownfile.Write(b.path, append(data, '\n'), 0o600); err != nil {
+	if err != nil {
 		return fmt.Errorf("write the list of pairings: %w", err)
 	}
 	return nil

@@ -136,7 +136,6 @@ type process struct {
 	out      io.ReadCloser
 	stderr   tail
 	log      *slog.Logger
-	close    func()
 }
 
 func start(command []string, log *slog.Logger) (transport, error) {
@@ -154,10 +153,6 @@ func start(command []string, log *slog.Logger) (transport, error) {
 		log.Error("a connection command does not start", "command", command, "err", err)
 		return nil, errors.New(problemNotInstalled)
 	}
-	p.close = sync.OnceFunc(func() {
-		_ = p.in.Close()
-		_ = p.out.Close()
-	})
 	return p, nil
 }
 
@@ -169,7 +164,7 @@ func (p *process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
 // Close implements [io.Closer]. The command ends on its own once its input has ended.
 func (p *process) Close() error {
-	p.close()
+	_, _ = p.in.Close(), p.out.Close() // they may be closed already
 	return nil
 }
 

@@ -28,8 +28,7 @@ type desk struct {
 	shows  sync.WaitGroup // one for each request that it is shown
 	alive  *time.Timer    // ends life when the desk is silent
 
-	mu sync.Mutex // guards all below
-	in bool       // admitted
+	mu sync.Mutex // held while it is admitted
 }
 
 // newDesk returns a connection whose keys are not proven yet.
@@ -105,13 +104,12 @@ func (d *desk) serve(ctx context.Context) error {
 func (d *desk) admit() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.in {
+	if d.wire.isIn.Load() {
 		return nil
 	}
 	if err := d.link.relay.Admit(d.key); err != nil {
 		return err
 	}
-	d.in = true
 	d.wire.isIn.Store(true)
 	d.link.isKnown(d)
 	return nil

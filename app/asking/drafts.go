@@ -62,5 +62,5 @@ func (d *Desk) IsSettled() bool {
 func (w *windows) IsCalm() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return time.Since(w.typed) >= typingPause && !(w.screen.Open && w.screen.Focused) && !w.undos.any()
+	return time.Since(w.typed) >= typingPause && !(w.screen.Open && w.screen.Focused) && len(w.undos.all()) == 0
 }

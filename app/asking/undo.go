@@ -102,12 +102,6 @@ type edits struct {
 	store *config.Store
 }
 
-func (u *undos) any() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return len(u.list) > 0
-}
-
 // Revoke implements [operator.Operator].
 func (e edits) Revoke(_ context.Context, id string) error {
 	before := e.store.Grants()

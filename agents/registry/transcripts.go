@@ -2,7 +2,6 @@ package registry
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -21,11 +20,10 @@ const maxProbed = 50
 var errNoTranscript = errors.New("not a transcript that nod can read")
 
 func transcriptFolders() ([]string, error) {
-	home, err := os.UserHomeDir()
+	m, err := agent.Here()
 	if err != nil {
-		return nil, fmt.Errorf("find your home folder: %w", err)
+		return nil, err
 	}
-	m := agent.Machine{Home: home, Env: os.Getenv}
 	var folders []string
 	for _, a := range with(hasTranscripts) {
 		folders = append(folders, filepath.Join(a.Folder(m), a.Transcripts.Folder))

@@ -37,10 +37,7 @@ func checkAgents(ctx context.Context, e *exam) []Finding {
 			without = append(without, s.name)
 		}
 	}
-	if rest := others(found, without); rest != nil {
-		found = append(found, *rest)
-	}
-	return found
+	return append(found, others(found, without)...)
 }
 
 type agentState struct {
@@ -49,19 +46,18 @@ type agentState struct {
 	finding *Finding // nil: its settings do not mention nod
 }
 
-func others(found []Finding, without []string) *Finding {
-	var f Finding
-	switch names := strings.Join(without, ", "); {
+func others(found []Finding, without []string) []Finding {
+	names := strings.Join(without, ", ")
+	switch {
 	case len(without) == 0 && len(found) == 0:
-		f = ok("no coding agent that nod knows is in PATH")
+		return []Finding{ok("no coding agent that nod knows is in PATH")}
 	case len(without) == 0:
 		return nil
 	case len(found) == 0:
-		f = warning(run("nod agents install %s", without[0]), "no agent asks through nod yet; found: %s", names)
-	default:
-		f = ok("not set up: %s (nod agents install NAME)", names)
+		install := run("nod agents install %s", without[0])
+		return []Finding{warning(install, "no agent asks through nod yet; found: %s", names)}
 	}
-	return &f
+	return []Finding{ok("not set up: %s (nod agents install NAME)", names)}
 }
 
 func (e *exam) checkAgent(ctx context.Context, a agent.Agent, m agent.Machine) agentState {

@@ -56,8 +56,10 @@ func thisHost(m func() (agent.Machine, error)) host {
 		Version: version.Number(), Now: time.Now, Environ: os.Environ(),
 		ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 		Agents: registry.Installable(), Machine: m,
-		Look: exec.LookPath, Program: programs.Find, Run: output, Health: health,
-		Session: realSession,
+		Look: exec.LookPath, Program: programs.Find, Run: output, Session: realSession,
+		Health: func(ctx context.Context, e endpoint.Endpoint) (api.HealthReply, error) {
+			return (&client.Client{Endpoint: e}).Health(ctx)
+		},
 	}
 	if runtime.GOOS == "linux" {
 		h.Sandbox = sandbox.Find
@@ -83,11 +85,6 @@ func output(ctx context.Context, environ []string, argv ...string) (string, erro
 		err = errors.New(text)
 	}
 	return string(out), err
-}
-
-func health(ctx context.Context, e endpoint.Endpoint) (api.HealthReply, error) {
-	c := client.Client{Endpoint: e}
-	return c.Health(ctx)
 }
 
 func (h host) configDir() string { return filepath.Join(h.ConfigHome, "nod") }

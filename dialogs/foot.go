@@ -56,15 +56,18 @@ func (f *foot) place(width float32) float32 {
 		f.status.Move(fyne.NewPos(left.Width+l.gap, l.y+(height-h)/2))
 		return l.y + max(height, h)
 	}
-	if left.Width+l.gap+right.Width <= width {
+	if oneRow := left.Width+l.gap+right.Width <= width; oneRow || width-left.Width-l.gap < footMinimal {
 		l.column([]fyne.CanvasObject{f.status})
-		l.row(f.left, 0)
-		l.row(f.right, width-right.Width)
-		return l.y + max(left.Height, right.Height)
+		_, height := l.row(f.left, 0)
+		if !oneRow {
+			l.y += height + l.gap
+		}
+		_, height = l.row(f.right, max(width-right.Width, 0))
+		return l.y + height
 	}
 	l.beside(f.left, f.status)
-	l.row(f.right, max(width-right.Width, 0))
-	return l.y + right.Height
+	_, height := l.row(f.right, max(width-right.Width, 0))
+	return l.y + height
 }
 
 type footLines struct {

@@ -111,6 +111,11 @@ func (m *markdown) heading(n *ast.Heading) fyne.CanvasObject {
 func (m *markdown) list(list *ast.List, depth int) fyne.CanvasObject {
 	var items []fyne.CanvasObject
 	number := list.Start
+	width := float32(26)
+	if list.IsOrdered() {
+		last := strconv.Itoa(number+list.ChildCount()-1) + "."
+		width = max(width, fyne.MeasureText(last, theme.TextSize(), fyne.TextStyle{}).Width+theme.InnerPadding())
+	}
 	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
 		bullet := "•"
 		if list.IsOrdered() {
@@ -118,7 +123,7 @@ func (m *markdown) list(list *ast.List, depth int) fyne.CanvasObject {
 			number++
 		}
 		room := canvas.NewRectangle(color.Transparent)
-		room.SetMinSize(fyne.NewSize(26+theme.InnerPadding(), 0))
+		room.SetMinSize(fyne.NewSize(width+theme.InnerPadding(), 0))
 		mark := container.NewStack(room, richText([]widget.RichTextSegment{
 			&widget.TextSegment{Text: bullet, Style: widget.RichTextStyleInline}}))
 		body := blocksColumn(m.blocks(item, depth+1)...)

@@ -107,6 +107,17 @@ func TestNoLinkOpensOutsideAPrompt(t *testing.T) {
 	}
 }
 
+func TestNumbersOfAListFitOnOneLine(t *testing.T) {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, Theme("light"))
+	short, long := newMarkdown(nil, "1. a\n2. b"), newMarkdown(nil, "999. a\n1000. b")
+	short.Resize(fyne.NewSize(400, 400))
+	long.Resize(fyne.NewSize(400, 400))
+	if got, want := long.MinSize().Height, short.MinSize().Height; got != want {
+		t.Errorf("a list with large numbers is %v high, one with small numbers %v", got, want)
+	}
+}
+
 func TestMarkdownHasLimits(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))

@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -37,5 +38,15 @@ func TestButtonsAreInReachOnSmallScreens(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestWhatHappensWithoutAnswerIsInsideTheWindow(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", api.Confirm{Message: "Deploy?", YesLabel: strings.Repeat("Yes ", 30),
+		NoLabel: strings.Repeat("N", 80)}))
+	if !s.inWindow(s.page().status) {
+		t.Errorf("the status is %v large, in a window of %v", s.page().status.Size(),
+			s.canvas().Size())
 	}
 }

@@ -13,6 +13,7 @@ import (
 // banner is the strip above the tabs that shows a problem.
 type banner struct {
 	Content fyne.CanvasObject
+	win     *Window
 	head    *widget.Label
 	text    *widget.Label
 	open    *Button
@@ -21,8 +22,9 @@ type banner struct {
 	failure error  // of the last action of the user
 }
 
-func newBanner(open func()) *banner {
+func newBanner(w *Window, open func()) *banner {
 	b := &banner{
+		win:  w,
 		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
 		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
 		open: NewButton(lang.L("Open the file"), nil, open),
@@ -38,7 +40,6 @@ func newBanner(open func()) *banner {
 }
 
 func (b *banner) draw() {
-	dialogs.SetVisible(b.Content, b.problem != "" || b.failure != nil)
 	dialogs.SetVisible(b.open, b.problem != "")
 	switch {
 	case b.problem != "":
@@ -49,4 +50,5 @@ func (b *banner) draw() {
 		b.head.SetText(lang.L("That didn't work."))
 		b.text.SetText(b.failure.Error())
 	}
+	b.win.setVisible(b.Content, b.problem != "" || b.failure != nil)
 }

@@ -36,12 +36,12 @@ func newUndoBar(w *Window) *undoBar {
 	line := container.NewBorder(nil, nil, nil, b.undo, container.NewVBox(
 		layout.NewSpacer(), dialogs.Tight(b.text), layout.NewSpacer()))
 	b.Content = dialogs.Column(0, dialogs.Rule(), dialogs.Surface(dialogs.ColorSunken, dialogs.Padded(5, 12, line)))
-	b.show(nil)
+	b.Content.Hide()
 	return b
 }
 
 func (b *undoBar) update() {
-	dialogs.SetVisible(b.Content, len(b.list) > 0 || b.text.Text != "" && time.Now().Before(b.until))
+	b.win.setVisible(b.Content, len(b.list) > 0 || b.text.Text != "" && time.Now().Before(b.until))
 }
 
 // show shows the last action in list. If list is empty, the result of an undo stays for a while.

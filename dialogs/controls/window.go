@@ -27,6 +27,7 @@ type Window struct {
 	Shortcut func(fyne.Shortcut) bool    // runs a shortcut of the window; reports whether there is one
 	Banner   *banner
 	Undo     *undoBar
+	frame    *fyne.Container // both, and between them the content
 
 	operator operator.Operator
 	show     func(operator.State, error)
@@ -71,11 +72,20 @@ func (w *Window) Build(title string, chords map[desktop.CustomShortcut]func(), o
 			scrollByKey(c, k)
 		}
 	})
-	w.Banner, w.Undo = newBanner(openFile), newUndoBar(w)
+	w.Banner, w.Undo = newBanner(w, openFile), newUndoBar(w)
 }
 
 func (w *Window) Frame(content fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewBorder(w.Banner.Content, w.Undo.Content, nil, nil, content)
+	w.frame = container.NewBorder(w.Banner.Content, w.Undo.Content, nil, nil, content)
+	return w.frame
+}
+
+// setVisible shows or hides a part of the frame; Fyne would leave its room empty.
+func (w *Window) setVisible(part fyne.CanvasObject, v bool) {
+	if part.Visible() != v {
+		dialogs.SetVisible(part, v)
+		w.frame.Refresh()
+	}
 }
 
 // Open makes the window count as visible, which it is about to be, and fetches the state.

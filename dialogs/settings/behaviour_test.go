@@ -14,6 +14,7 @@ import (
 
 	"nod/dialogs/controls"
 	"nod/dialogs/dialogstest"
+	"nod/ipc/operator"
 	"nod/policy"
 )
 
@@ -62,6 +63,21 @@ func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	test.Tap(w.general.autostart.check)
 	if w.general.autostart.check.Checked || shownBy(w.general.autostart.Problem) == "" {
 		t.Error("nothing says that nod cannot start with the session")
+	}
+}
+
+func TestAPageTakesTheRoomOfWhatIsHidden(t *testing.T) {
+	w, o := few(t)
+	at, size := w.tabs.content.Position(), w.tabs.content.Size()
+	o.state.Problem, o.state.Undos = "config.yaml:2: this is not YAML", []operator.Undo{{ID: 1, Text: "no-prod"}}
+	w.Fetch()
+	if got := w.tabs.content.Size(); got.Height >= size.Height {
+		t.Fatalf("a problem and an undo leave the page %v", got)
+	}
+	o.state.Problem, o.state.Undos = "", nil
+	w.Fetch()
+	if got := w.tabs.content; got.Position() != at || got.Size() != size {
+		t.Errorf("the page is at %v, %v large, want %v and %v", got.Position(), got.Size(), at, size)
 	}
 }
 

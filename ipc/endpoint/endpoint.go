@@ -146,8 +146,8 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// private reports whether the group and others can do nothing with the file. On Windows the access list of the user's own
-// profile folder keeps other users out, because Windows has no mode that package fs could show.
+// private reports whether the group and others can do nothing with the file. On Windows the access list of the user's
+// own profile folder keeps other users out, because Windows has no mode that package fs could show.
 func private(info fs.FileInfo) bool {
 	return runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0
 }

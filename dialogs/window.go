@@ -427,6 +427,7 @@ func (w *window) rearm() {
 	if w.page == nil {
 		return
 	}
+	now := w.p.now() // once: what ends meanwhile still has to be waited for
 	if w.inView() {
 		w.arm.setSeen(w.page.isRead())
 	}
@@ -443,7 +444,7 @@ func (w *window) rearm() {
 	}
 	left, possible := w.arm.remaining()
 	for _, end := range []time.Time{w.settlesAt, w.arm.quietUntil} {
-		if wait := end.Sub(w.p.now()); wait > 0 {
+		if wait := end.Sub(now); wait > 0 {
 			left, possible = wait, true
 		}
 	}

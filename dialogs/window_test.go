@@ -1339,3 +1339,28 @@ func TestMeasuringIsNotSeeing(t *testing.T) {
 	s.chord(fyne.KeyReturn)
 	s.wantOutcome("1", api.Allowed)
 }
+
+// What ends while the window works out whether its buttons work is still waited for: or none ever would, until something
+// else happened.
+func TestAnEndWhileTheWindowLooks(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make all"))
+	s.ready()
+	w := s.p.window
+	waits := false
+	s.p.timer = func(time.Duration, func()) *time.Timer { waits = true; return nil }
+	s.p.now = func() time.Time { s.time = s.time.Add(time.Millisecond); return s.time }
+	for name, end := range map[string]*time.Time{"settling": &w.settlesAt, "the pause after an answer": &w.arm.quietUntil} {
+		for ahead := range 30 * time.Millisecond / time.Millisecond {
+			w.arm.checked = name != "settling"
+			*end = s.time.Add(ahead * time.Millisecond)
+			waits = false
+			w.rearm()
+			if works := w.arm.checked && s.page().yes.ready && s.page().no.ready; !works && !waits {
+				t.Errorf("%s ends after %v: no button works, and nothing looks again", name, ahead*time.Millisecond)
+			}
+			*end = time.Time{}
+			w.rearm()
+		}
+	}
+}

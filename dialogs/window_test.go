@@ -1340,7 +1340,7 @@ func TestMeasuringIsNotSeeing(t *testing.T) {
 	s.wantOutcome("1", api.Allowed)
 }
 
-// What ends while the window works out whether its buttons work is still waited for: or none ever would, until something
+// What ends while the window works out whether its buttons work is still waited for, or none ever would until something
 // else happened.
 func TestAnEndWhileTheWindowLooks(t *testing.T) {
 	s := newScreen(t)
@@ -1350,7 +1350,7 @@ func TestAnEndWhileTheWindowLooks(t *testing.T) {
 	waits := false
 	s.p.timer = func(time.Duration, func()) *time.Timer { waits = true; return nil }
 	s.p.now = func() time.Time { s.time = s.time.Add(time.Millisecond); return s.time }
-	for name, end := range map[string]*time.Time{"settling": &w.settlesAt, "the pause after an answer": &w.arm.quietUntil} {
+	for name, end := range map[string]*time.Time{"settling": &w.settlesAt, "the quiet": &w.arm.quietUntil} {
 		for ahead := range 30 * time.Millisecond / time.Millisecond {
 			w.arm.checked = name != "settling"
 			*end = s.time.Add(ahead * time.Millisecond)

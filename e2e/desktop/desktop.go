@@ -192,7 +192,7 @@ func (d *Desktop) startX(ctx context.Context) error {
 	return d.launchX(ctx)
 }
 
-// launchX starts the X server on the display that the desktop has had, if any.
+// launchX starts the X server on the display that the desktop has had, if any, as soon as no other desktop has it.
 func (d *Desktop) launchX(ctx context.Context) error {
 	args := []string{"-displayfd", "3", "-auth", d.authority(),
 		"-screen", "0", fmt.Sprintf("%dx%dx24", width, height), "-dpi", "96", "-nolisten", "tcp", "-noreset"}
@@ -200,6 +200,9 @@ func (d *Desktop) launchX(ctx context.Context) error {
 		args = append([]string{d.display}, args...)
 	}
 	number, err := d.launchAndRead(ctx, exec.Command("Xvfb", args...))
+	for err != nil && d.display != "" && ctx.Err() == nil {
+		number, err = d.launchAndRead(ctx, exec.Command("Xvfb", args...))
+	}
 	if err != nil {
 		return err
 	}

@@ -427,7 +427,7 @@ func (w *window) rearm() {
 	if w.page == nil {
 		return
 	}
-	now := w.p.now() // once: what ends meanwhile still has to be waited for
+	now := w.p.now() // once: a wait that ends meanwhile must still get its timer
 	if w.inView() {
 		w.arm.setSeen(w.page.isRead())
 	}
@@ -489,13 +489,13 @@ func (w *window) tick() {
 	w.tickTimer = w.p.after(next, w.tick)
 }
 
-// regainKeyboard takes the keyboard if no window has had it for a second, or if this one has and did not learn of it.
-// Before that, it may be on its way to another window or, when the user changes the workspace, to one that is not
-// visible yet.
+// regainKeyboard takes the keyboard if no other window has had it for a second: this one may have it and not have been
+// told. Before that, the keyboard may be on its way to another window or, when the user changes the workspace, to one
+// that is not visible yet.
 func (w *window) regainKeyboard() {
 	const onItsWay = time.Second
 	free := w.arm.visible && !w.arm.focused &&
-		mayHaveKeyboard(w.win, func() { w.p.after(onItsWay, w.tick) })
+		isKeyboardFree(w.win, func() { w.p.after(onItsWay, w.tick) })
 	switch now := w.p.now(); {
 	case !free:
 		w.keyboardFree = time.Time{}

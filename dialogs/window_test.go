@@ -1340,8 +1340,8 @@ func TestMeasuringIsNotSeeing(t *testing.T) {
 	s.wantOutcome("1", api.Allowed)
 }
 
-// What ends while the window works out whether its buttons work is still waited for, or none ever would until something
-// else happened.
+// A wait that ends while the window decides whether its buttons work still gets a timer. Without one, the buttons would
+// stay dead until the user clicked or changed the focus.
 func TestAnEndWhileTheWindowLooks(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make all"))

@@ -43,9 +43,9 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
-// mayHaveKeyboard reports whether w is visible and has the keyboard, or no window has it, which Openbox sometimes
-// causes. From then on moved is called when another window may have the keyboard.
-func mayHaveKeyboard(w fyne.Window, moved func()) bool {
+// isKeyboardFree reports whether w is visible and no other window has the keyboard. Openbox sometimes gives it to none.
+// From then on moved is called when another window may have the keyboard.
+func isKeyboardFree(w fyne.Window, moved func()) bool {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
 		return false
@@ -55,7 +55,7 @@ func mayHaveKeyboard(w fyne.Window, moved func()) bool {
 	return (has == id || x.isNobody(has)) && x.onScreen(id)
 }
 
-// takeKeyboard gives w the keyboard, and reports whether w had it before: then no event says that it has it now.
+// takeKeyboard gives w the keyboard, and reports whether w had it already, so that no event will tell w.
 func takeKeyboard(w fyne.Window) (had bool) {
 	x, id := windowSystem(w)
 	if x == nil {

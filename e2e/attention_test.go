@@ -28,7 +28,7 @@ func (n *nod) active(title string) {
 	}))
 }
 
-// A window that misses that it got the keyboard asks the display, or nobody could ever allow anything there.
+// A window that was not told that it got the keyboard asks the display. Otherwise its Allow would never work.
 func TestKeyboardThatCameUnnoticed(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings)

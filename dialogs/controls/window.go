@@ -27,7 +27,7 @@ type Window struct {
 	Shortcut func(fyne.Shortcut) bool    // runs a shortcut of the window; reports whether there is one
 	Banner   *banner
 	Undo     *undoBar
-	frame    *fyne.Container // both, and between them the content
+	frame    *fyne.Container // the content between Banner and Undo
 
 	operator operator.Operator
 	show     func(operator.State, error)

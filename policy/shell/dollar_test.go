@@ -42,7 +42,7 @@ var shellVariables = map[string]word{
 }
 
 // evaluate returns what a shell makes of each of the words: they, each with \0 behind it. It has no programs to run,
-// and an empty folder. A word that ends the shell has made what came before, and the next shell goes on behind it.
+// and an empty folder. A word may end its shell; the next shell goes on with the word after it.
 func (s realShell) evaluate(t testing.TB, words []string) (made []string) {
 	t.Helper()
 	dir := t.TempDir()

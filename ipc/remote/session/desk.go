@@ -28,7 +28,7 @@ type desk struct {
 	shows  sync.WaitGroup // one for each request that it is shown
 	alive  *time.Timer    // ends life when the desk is silent
 
-	mu sync.Mutex // held while it is admitted
+	mu sync.Mutex // serializes admit
 }
 
 // newDesk returns a connection whose keys are not proven yet.

@@ -175,8 +175,8 @@ func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (re
 	switch {
 	case errors.Is(err, interact.ErrNotFound):
 		return remote.Answer{}, errUnknown
-	case err != nil:
-		return remote.Answer{}, fmt.Errorf("settle request %s: %w", answer.ID, err)
+	case err != nil: // how it ends is not known yet: the desk sends the answer again
+		return remote.Answer{}, fmt.Errorf("settle request %s: %w: %w", answer.ID, remote.ErrDown, err)
 	}
 	return remote.Answer{ID: answer.ID, Digest: answer.Digest, Answer: settled}, nil
 }

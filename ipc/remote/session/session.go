@@ -100,7 +100,9 @@ var (
 )
 
 // coded are the errors with the same meaning at both ends, by their code on the wire.
-var coded = map[jrpc2.Code]error{1: remote.ErrNotPaired, 4: errBusy, 5: errUnknown, 6: errRefused}
+var coded = map[jrpc2.Code]error{
+	1: remote.ErrNotPaired, 4: errBusy, 5: errUnknown, 6: errRefused, 7: remote.ErrDown,
+}
 
 // withCode returns err as it is sent to the other end: a code without text, so that a peer learns no more than it must.
 func withCode(err error) error {

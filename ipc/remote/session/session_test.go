@@ -33,15 +33,6 @@ type asks struct{}
 func (asks) Decide(policy.Call) policy.Decision                  { return policy.Decision{Effect: policy.Ask} }
 func (asks) Used(policy.Decision)                                {}
 func (asks) Grant(policy.Call, policy.Scope, policy.Cover) error { return nil }
-func (l *Link) prompt(ctx context.Context, r interact.Request, _ policy.Decision) (interact.Answer, error) {
-	return l.Ask(ctx, r)
-}
-
-type prompter func(context.Context, interact.Request, policy.Decision) (interact.Answer, error)
-
-func (p prompter) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
-	return p(ctx, r, why)
-}
 
 // testRelay is a relay with a broker, as the real one has.
 type testRelay struct {
@@ -49,6 +40,7 @@ type testRelay struct {
 	journal  *interacttest.Journal
 	link     *Link
 	identity *remote.Identity
+	busy     chan struct{} // asks the desks once this is closed; nil: at once
 
 	mu       sync.Mutex
 	desks    []remote.Key // empty: any
@@ -68,11 +60,18 @@ func newRelay(t *testing.T) *testRelay {
 
 func (r *testRelay) start(t *testing.T) {
 	r.Broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: asks{}, Prompter: prompter(r.link.prompt), Journal: r.journal,
+		Policy: asks{}, Prompter: r, Journal: r.journal,
 		Notify:  func(context.Context, interact.Request) bool { return true },
 		Timeout: func() time.Duration { return time.Hour }, Log: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(r.Broker.Close)
+}
+
+func (r *testRelay) Prompt(ctx context.Context, q interact.Request, _ policy.Decision) (interact.Answer, error) {
+	if r.busy != nil {
+		<-r.busy
+	}
+	return r.link.Ask(ctx, q)
 }
 
 func newIdentity(t *testing.T) *remote.Identity {
@@ -1013,15 +1012,7 @@ func TestARelayThatWasStartedAnewSaysWhatItDoesNotKnow(t *testing.T) {
 		c.relay.ask(t, runs("make"))
 		asked := c.desk.request(t)
 
-		again := &testRelay{journal: &interacttest.Journal{}, identity: c.relay.identity}
-		again.link = NewLink(again.identity, again, &cable{}, slog.New(slog.DiscardHandler))
-		again.start(t)
-		c.cable.mu.Lock()
-		c.cable.link = again.link
-		c.cable.mu.Unlock()
-		c.cable.cut(false)
-		time.Sleep(redial)
-		synctest.Wait()
+		c.restart(t, &testRelay{journal: &interacttest.Journal{}})
 		c.desk.mu.Lock()
 		defer c.desk.mu.Unlock()
 		if len(c.desk.ends) != 1 || c.desk.ends[0].ID != asked.Request.ID ||
@@ -1029,4 +1020,46 @@ func TestARelayThatWasStartedAnewSaysWhatItDoesNotKnow(t *testing.T) {
 			t.Errorf("ends: %+v", c.desk.ends)
 		}
 	})
+}
+
+// TestAnAnswerCountsThoughARelayIsSlow has an answer arrive before the relay, which was started anew, has asked again.
+func TestAnAnswerCountsThoughARelayIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := connect(t, newRelay(t), true)
+		ticket, err := c.relay.Begin(t.Context(), runs("make"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticket.Detach()
+		synctest.Wait()
+		answer := answerTo(t, c.desk.request(t), api.Allowed)
+
+		open, last := c.relay.journal.Left()
+		again := &testRelay{journal: interacttest.JournalOf(open, last), busy: make(chan struct{})}
+		c.restart(t, again)
+		again.Restore(open, last)
+		if a, err := c.line.Commit(t.Context(), c.key(), answer); !errors.Is(err, remote.ErrDown) {
+			t.Errorf("commit before it is asked: %+v, %v", a, err)
+		}
+		close(again.busy)
+		synctest.Wait()
+		if a := c.commit(t, answer); a.Outcome != api.Allowed || !again.journal.IsSettled(ticket.ID()) {
+			t.Errorf("committed again: %+v", a)
+		}
+	})
+}
+
+// restart puts another relay with the same identity in the place of the one that c connects.
+func (c *connected) restart(t *testing.T, again *testRelay) {
+	t.Helper()
+	again.identity = c.relay.identity
+	again.link = NewLink(again.identity, again, &cable{}, slog.New(slog.DiscardHandler))
+	again.start(t)
+	c.cable.mu.Lock()
+	c.cable.link = again.link
+	c.cable.mu.Unlock()
+	c.cable.cut(false)
+	c.relay = again
+	time.Sleep(redial)
+	synctest.Wait()
 }

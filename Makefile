@@ -12,10 +12,11 @@ DEMOTIME  ?= 5m
 # Packages whose tests run on many goroutines are tested with the race detector, four at once: they wait most of the
 # time. The others, which it would only slow down, are tested without, and so are those that draw: Fyne's test driver,
 # which needs no OpenGL (ci) and no C, races with itself. make lint vets them all. Packages that take minutes come
-# first, so that the others fill the second processor meanwhile.
-PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./sandbox/boundary/... \
-	./sandbox/snapshot/... .
-ALONE      = ./policy/shell ./sandbox $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
+# first, so that the others fill the second processor meanwhile. The scripts of cmd/nod start nod a thousand times, which
+# the race detector makes four times as slow: it watches those whose nod has several goroutines.
+PARALLEL  := ./app/... ./cmd/nod/doctor ./cmd/nod/front ./interact/... ./ipc/... ./ownfile/... ./policy/config \
+	./sandbox/boundary/... ./sandbox/snapshot/... .
+ALONE      = ./policy/shell ./sandbox ./cmd/nod $(filter-out %/config,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
 # SQLite, which is translated from C, is not instrumented: that makes it twenty times slower. Programs with the race
 # detector would sleep for a second at their end, and tests start many.
 RACE      := GORACE=atexit_sleep_ms=0 go test -vet=off -race -gcflags=modernc.org/...=-race=false
@@ -59,6 +60,7 @@ unit: setup-test ## run the tests that need no screen
 		echo "make: NOT TESTED: this machine lets bubblewrap make no sandbox, so no command is run in one (NOD_SANDBOX=1 insists)" >&2
 	$(WITHOUT_C) -timeout 25m $(ALONE)
 	$(RACE) -p 4 -timeout 25m $(PARALLEL)
+	$(RACE) -run 'TestScripts/(acp|mcp|reattach|relay)' ./cmd/nod
 	$(WITHOUT_C) -timeout 25m $(WINDOWS)
 	CGO_ENABLED=0 go -C bench test -vet=off -mod=mod ./report ./sample
 	CGO_ENABLED=0 go -C packaging test -vet=off ./files

@@ -98,7 +98,7 @@ func TestAFullQueue(t *testing.T) {
 	path := file(t)
 	j := open(t, path, keepAll)
 	var callers sync.WaitGroup
-	const each, count = 50, 8
+	const each, count = 15, 8
 	for c := range count {
 		callers.Go(func() {
 			for n := range each {

@@ -32,7 +32,8 @@ type exam struct {
 	selfTest func() (operator.SelfTest, error)   // of nod-dialogs; it runs once
 }
 
-const healthPatience = time.Second
+// healthPatience is how long nod-desktop may take to answer: it hangs only if a busy machine is no excuse.
+const healthPatience = 5 * time.Second
 
 func begin(ctx context.Context, h host) *exam {
 	e := &exam{host: h, environ: h.Environ, who: "this shell"}

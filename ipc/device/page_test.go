@@ -586,7 +586,7 @@ func TestOfflineAndBack(t *testing.T) {
 	t.Parallel()
 	desk := &Desk{}
 	desk.Show(Command())
-	at := listen(t, "127.0.0.1:0")
+	at := listen(t, "127.0.0.9:0") // where nobody else listens, who could take its port meanwhile
 	address := netip.MustParseAddrPort(at.Addr().String())
 	s := NewAt(t, desk, page.Files, address)
 	stop := serve(t, s, at)

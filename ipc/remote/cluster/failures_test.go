@@ -270,13 +270,13 @@ func credentialsRevoked(w *world) time.Duration {
 	w.pause(w.upTo(500 * time.Millisecond))
 	w.must(w.cluster.Account.Revoke(w.ctx, w.machine.user))
 	w.ask(4, 500*time.Millisecond)
-	for w.machine.link.State().Up && w.ctx.Err() == nil {
+	for s := w.machine.link.State(); s.Up || !strings.Contains(s.Problem, "refuses"); s = w.machine.link.State() {
+		if w.ctx.Err() != nil {
+			w.Fatalf("the link's state says nothing of refused credentials: %+v", s)
+		}
 		w.pause(10 * time.Millisecond)
 	}
 	w.pause(w.upTo(time.Second))
-	if s := w.machine.link.State(); !strings.Contains(s.Problem, "refuses") {
-		w.Errorf("the link's state says nothing of refused credentials: %+v", s)
-	}
 	_, err := w.cluster.Account.User(w.machine.user)
 	w.must(err)
 	took := w.probe(time.Now())

@@ -28,7 +28,7 @@ import (
 )
 
 // patience is how long a browser has for anything. It is on the safe side: tests wait for what happens, not for this.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // everything is what a device may do that may do everything.
 var everything = remote.May{Questions: true, Approvals: policy.Destructive}

@@ -94,7 +94,7 @@ func encryptedHello(t testing.TB, outer, inner string) []byte {
 		failed <- tls.Client(client, &tls.Config{ServerName: inner, EncryptedClientHelloConfigList: list}).Handshake()
 	}()
 	record := make([]byte, 16<<10)
-	server.SetReadDeadline(time.Now().Add(10 * time.Second))
+	server.SetReadDeadline(time.Now().Add(time.Minute))
 	n, err := server.Read(record)
 	if err != nil {
 		t.Fatal(err, <-failed)

@@ -23,7 +23,7 @@ import (
 )
 
 // soon is how long a test waits for what must happen before it fails.
-const soon = 20 * time.Second
+const soon = time.Minute
 
 // startServer starts a NATS server.
 func startServer(t testing.TB, change ...func(*server.Options)) *server.Server {

@@ -78,7 +78,7 @@ var checks = slices.Concat([]check{
 })
 
 const (
-	patience = 10 * time.Second       // how long a check may take: that of the agents starts nod dozens of times
+	patience = 30 * time.Second       // how long a check may take: that of the agents starts nod dozens of times
 	grace    = 300 * time.Millisecond // until a cancelled check is abandoned
 )
 

@@ -42,7 +42,7 @@ func TestSandbox(t *testing.T) {
 			failure(run("sudo apt-get install bubblewrap"), "none"),
 		}},
 		"on and slow": {config: on, err: context.DeadlineExceeded, want: []Finding{
-			warning(run("nod doctor"), "longer than 10s"),
+			warning(run("nod doctor"), "longer than 30s"),
 		}},
 		"on without nod": {config: on, lacks: "nod", want: []Finding{
 			failure(open("docs/install.md"), "nod is not in PATH"),

@@ -48,6 +48,7 @@ type Link struct {
 	desks    []*desk                      // connected and paired, the oldest first
 	unknown  []*desk                      // connected, and not let in yet, the oldest first
 	changed  chan struct{}                // closed when desks changes
+	asked    chan struct{}                // closed when a request is added
 	since    time.Time                    // when the first came or the last went
 }
 
@@ -79,7 +80,7 @@ func (a *openRequest) isOver() bool {
 func NewLink(identity *remote.Identity, relay relay, carrier Carrier, log *slog.Logger) *Link {
 	return &Link{
 		identity: identity, relay: relay, carrier: carrier, log: log,
-		requests: map[interact.ID]*openRequest{}, changed: make(chan struct{}), since: time.Now(),
+		requests: map[interact.ID]*openRequest{}, changed: make(chan struct{}), asked: make(chan struct{}), since: time.Now(),
 	}
 }
 
@@ -129,6 +130,8 @@ func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, er
 	}
 	l.mu.Lock()
 	l.requests[r.ID] = a
+	close(l.asked)
+	l.asked = make(chan struct{})
 	for _, d := range l.desks {
 		d.show(a)
 	}
@@ -165,30 +168,47 @@ func (l *Link) end(a *openRequest, answer interact.Answer, from *desk) {
 	}
 }
 
+// commit has an answer count if it is the first, and returns the one that counts. A relay that was started anew may get
+// the answer before it asks again: then commit waits for that.
 func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (remote.Answer, error) {
-	if err := l.count(from, answer); err != nil {
-		return remote.Answer{}, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, settlingTime)
 	defer cancel()
-	settled, err := l.relay.Settled(ctx, answer.ID)
-	switch {
-	case errors.Is(err, interact.ErrNotFound):
-		return remote.Answer{}, errUnknown
-	case err != nil: // how it ends is not known yet: the desk sends the answer again
-		return remote.Answer{}, fmt.Errorf("settle request %s: %w: %w", answer.ID, remote.ErrDown, err)
+	var settled interact.Answer
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		settled, err = l.relay.Settled(ctx, answer.ID)
+		ended <- err
+	}()
+	for {
+		l.mu.Lock()
+		asked := l.asked
+		l.mu.Unlock()
+		if err := l.count(from, answer); err != nil {
+			return remote.Answer{}, err
+		}
+		select {
+		case <-asked: // perhaps this one
+		case err := <-ended:
+			switch {
+			case errors.Is(err, interact.ErrNotFound):
+				return remote.Answer{}, errUnknown
+			case err != nil: // how it ends is not known yet: the desk sends the answer again
+				return remote.Answer{}, fmt.Errorf("settle request %s: %w: %w", answer.ID, remote.ErrDown, err)
+			}
+			return remote.Answer{ID: answer.ID, Digest: answer.Digest, Answer: settled}, nil
+		}
 	}
-	return remote.Answer{ID: answer.ID, Digest: answer.Digest, Answer: settled}, nil
 }
 
-// count ends the pending request that an answer is for. It fails if the digest is that of another request, or the
-// answer is not valid.
+// count ends the pending request that an answer is for, if desks are asked about it. It fails if the digest is that of
+// another request, or the answer is not valid.
 func (l *Link) count(from *desk, answer remote.Answer) error {
 	l.mu.Lock()
 	a := l.requests[answer.ID]
 	if a == nil {
 		l.mu.Unlock()
-		return nil // what counts is settled already
+		return nil // it was answered before, or is not asked again yet
 	}
 	request := a.sent.Request
 	l.mu.Unlock()

@@ -427,14 +427,18 @@ func TestWatch(t *testing.T) {
 	write(t, configPath(s), denied)
 	until("written in place", effect(policy.Deny))
 
-	next := configPath(s) + ".swp"
-	write(t, next, goodFile)
-	if err := os.Rename(next, configPath(s)); err != nil {
-		t.Fatal(err)
+	replace := func(text string) { // in one step, as editors do
+		t.Helper()
+		next := configPath(s) + ".swp"
+		write(t, next, text)
+		if err := os.Rename(next, configPath(s)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	until("replaced, as editors do", effect(policy.Allow))
+	replace(goodFile)
+	until("replaced", effect(policy.Allow))
 
-	write(t, configPath(s), brokenFile)
+	replace(brokenFile) // written in place it could be read while it is empty, and denies nothing then
 	until("broken", func() bool { return s.Err() != nil })
 	if d := s.Decide(bash("make")); d.Effect != policy.Ask {
 		t.Errorf("while broken: %+v", d)

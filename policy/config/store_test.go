@@ -405,7 +405,7 @@ func watching(t *testing.T, s *Store) (until func(what string, holds func() bool
 	<-changes // Watch has read the file, and watches
 	return func(what string, holds func() bool) {
 		t.Helper()
-		deadline := time.After(30 * time.Second) // far beyond what any machine needs
+		deadline := time.After(time.Minute) // far beyond what any machine needs
 		for !holds() {
 			select {
 			case <-changes:

@@ -53,7 +53,7 @@ func TestNothingChanges(t *testing.T) {
 
 func run(t *testing.T, bash, dir, command string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bash, "-c", command)
 	cmd.Dir = filepath.Join(dir, "work")

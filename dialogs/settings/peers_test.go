@@ -28,7 +28,7 @@ var tablet = operator.Joining{
 
 // somePeers are paired with a desk, or ask to be.
 func somePeers(now time.Time) operator.Peers {
-	day := time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)
+	day := time.Date(2030, 5, 6, 12, 0, 0, 0, time.Local)
 	return operator.Peers{
 		Desk: deskKey, Fingerprint: "amused bronze cactus dinner elbow fossil",
 		Lines: []operator.Line{

@@ -19,7 +19,7 @@ import (
 )
 
 // testNow is the time in the tests.
-var testNow = time.Date(2026, 11, 20, 16, 30, 0, 0, time.Local)
+var testNow = time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)
 
 // fakeOperator is the part of a tray process that the history needs.
 type fakeOperator struct {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"os"
 	"path/filepath"
@@ -84,14 +85,14 @@ func TestHooksThatPointNowhere(t *testing.T) {
 	if len(notices) != 1 || html.UnescapeString(notices[0].Body) != want {
 		t.Errorf("notices %+v, want %q", notices, want)
 	}
-	status := func() string {
-		menu, err := n.TrayMenu()
-		must(t, err)
-		return menu[0].Label
+	traySays := func(want string) {
+		t.Helper()
+		must(t, n.Screen.Await(n.ctx, fmt.Sprintf("the tray to say %q", want), func() (bool, error) {
+			menu, err := n.TrayMenu()
+			return err == nil && menu[0].Label == want, err
+		}))
 	}
-	if got := status(); got != "Hooks that don't reach nod: Codex. See Agents in the settings" {
-		t.Errorf("the tray says %q", got)
-	}
+	traySays("Hooks that don't reach nod: Codex. See Agents in the settings")
 
 	out, code := n.launch(n.program("nod", "agents", "install", "--yes", "codex")).result()
 	if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), "/gone") {
@@ -100,7 +101,5 @@ func TestHooksThatPointNowhere(t *testing.T) {
 	must(t, n.PickFromTray(n.ctx, "Settings…"))
 	n.window(settingsTitle)
 	must(t, n.Press("Escape"))
-	must(t, n.Screen.Await(n.ctx, "the tray to say nothing of hooks", func() (bool, error) {
-		return status() == "No requests waiting", nil
-	}))
+	traySays("No requests waiting")
 }

@@ -242,7 +242,7 @@ func TestCloseDismisses(t *testing.T) {
 
 func TestEarlyChordApprovesNothing(t *testing.T) {
 	t.Parallel()
-	n := start(t, settings)
+	n := start(t, slowToArm)
 	c := n.send(bash("make all")...)
 	n.prompt()
 	n.press("ctrl+Return") // at once: the affirmative is not armed yet

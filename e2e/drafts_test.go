@@ -63,7 +63,7 @@ func (n *nod) restOfTheForm(c *call) {
 // TestDraftsOutliveTheWindows kills the windows with half a form typed, and goes on.
 func TestDraftsOutliveTheWindows(t *testing.T) {
 	t.Parallel()
-	n := start(t, settings)
+	n := start(t, slowToArm)
 	c := n.halfAForm()
 	old := n.windowsProcess()
 	must(t, syscall.Kill(old, syscall.SIGKILL))

@@ -232,7 +232,7 @@ func (n *nod) another(than int) int {
 // caller gets its own answer.
 func TestKilledWindowsComeBack(t *testing.T) {
 	t.Parallel()
-	n := start(t, settings)
+	n := start(t, slowToArm)
 	first := n.send(bash("make first")...)
 	n.prompt()
 	second := n.send("ask", "Which one?", "--option", "a", "--option", "b")

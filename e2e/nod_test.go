@@ -101,6 +101,10 @@ look:
   language: en
 `
 
+// slowToArm are settings with which a test presses before the affirmative works, and sees that it does not, on a busy
+// machine, too.
+const slowToArm = settings + "prompt: {arm_after: 3s}\n"
+
 // nod is nod-desktop, running on a desktop of its own.
 type nod struct {
 	*desktop.Desktop

@@ -161,6 +161,9 @@ func TestUpgradeInTheMiddle(t *testing.T) {
 // TestBrokenUpgrade replaces nod by a program that says the right version but does not start.
 func TestBrokenUpgrade(t *testing.T) {
 	t.Parallel()
+	if _, err := nextBin(); err != nil {
+		t.Fatal(err)
+	}
 	i := startReplaceable(t)
 	c := i.send(bash("make all")...)
 	i.prompt()

@@ -19,8 +19,8 @@ import (
 	"nod/e2e/desktop"
 )
 
-// endTime is how long nod may take to end when it is told to.
-const endTime = 5 * time.Second
+// endTime is how long nod may take to end when it is told to. It gives its windows three seconds to end by themselves.
+const endTime = 15 * time.Second
 
 // endsOrderly sends nod a signal and fails the test unless it ends soon, without an error, and leaves nothing behind.
 func (n *nod) endsOrderly(s syscall.Signal) {

@@ -195,12 +195,9 @@ func (r *reading) sh(script string) {
 	}
 }
 
-// blockTime is how long a block may take.
-const blockTime = 30 * time.Second
-
 // bash runs a script in the project, and returns all that it prints. Its standard input says yes to what asks.
 func (r *reading) bash(script string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), blockTime)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
 	cmd.Env, cmd.Dir = r.env, r.project()

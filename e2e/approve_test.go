@@ -279,6 +279,9 @@ func TestQueue(t *testing.T) {
 	n.noWindow()
 }
 
+// shortly is the time-out of a request that nobody answers. A busy machine needs some of it to show the prompt.
+const shortly = "8s"
+
 // long is a command that does not fit the window. Its lines differ in length, so that a page looks unlike the last.
 var long = strings.Repeat(strings.Join([]string{
 	"echo a;", "echo a line that says little;", "echo more;", "echo a line that says a little more than the others;",
@@ -290,7 +293,7 @@ var long = strings.Repeat(strings.Join([]string{
 func TestLongInputMustBeSeen(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings)
-	alone := n.send(bash(long, "--timeout", "4s")...)
+	alone := n.send(bash(long, "--timeout", shortly)...)
 	n.prompt()
 	n.shot("long-input")
 	n.neverArmed(alone)
@@ -300,7 +303,7 @@ func TestLongInputMustBeSeen(t *testing.T) {
 	short := n.send(bash("make all")...)
 	n.prompt()
 	n.armed()
-	next := n.send(bash(long, "--timeout", "8s")...)
+	next := n.send(bash(long, "--timeout", shortly)...)
 	n.after(func() { n.press("ctrl+Return") })
 	short.wants("allow", 0)
 	n.shot("long-input-next")
@@ -321,7 +324,7 @@ func TestLongMessageMustBeSeen(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings)
 	message := strings.Repeat("Fine.\n\n", 80) + "And delete everything."
-	alone := n.send("confirm", message, "--timeout", "4s", "--default", "no")
+	alone := n.send("confirm", message, "--timeout", shortly, "--default", "no")
 	n.prompt()
 	n.shot("long-message")
 	n.neverArmed(alone)
@@ -404,7 +407,7 @@ func TestLastLineMustBeSeen(t *testing.T) {
 	n := start(t, settings)
 	for lines := 6; lines <= 14; lines += 2 {
 		command := strings.Repeat(`echo a line;\n`, lines-1) + `echo p\u0430ypal` // a Cyrillic a, drawn on orange
-		c := n.send(bash(command, "--timeout", "3s", "--session", fmt.Sprint(lines))...)
+		c := n.send(bash(command, "--timeout", shortly, "--session", fmt.Sprint(lines))...)
 		n.prompt()
 		n.shot("last-line")
 		if n.everArmed(c) { // else it has timed out: to close the window now could hit the next prompt in it

@@ -229,7 +229,7 @@ func TestNoDisplay(t *testing.T) {
 func TestDeadScreenAllowsNothing(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings)
-	c := n.send(bash("make all", "--timeout", "8s")...)
+	c := n.send(bash("make all", "--timeout", shortly)...)
 	n.prompt()
 	n.armed()
 	n.shot("dead-screen-before")

@@ -97,7 +97,7 @@ func TestConfirmTimeOut(t *testing.T) {
 	for _, silence := range []string{"yes", "no"} {
 		t.Run(silence, func(t *testing.T) {
 			n := start(t, settings)
-			c := n.send("confirm", "Keep the branch?", "--default", silence, "--timeout", "6s", "--json")
+			c := n.send("confirm", "Keep the branch?", "--default", silence, "--timeout", shortly, "--json")
 			n.prompt()
 			n.armed()
 			n.shot("confirm-silence-means-" + silence)
@@ -189,7 +189,7 @@ func compact(t *testing.T, text string) string {
 func TestQuietUntilSomebodyIsThere(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings)
-	question := []string{"ask", "Which one?", "--session", "s1", "--timeout", "8s"} // a busy machine needs some to show it
+	question := []string{"ask", "Which one?", "--session", "s1", "--timeout", shortly}
 	for range 2 {
 		c := n.send(question...)
 		n.prompt()

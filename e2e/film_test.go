@@ -24,7 +24,7 @@ type filmed struct {
 // It says how long that took and how many keys; with NOD_FILM each step is left in that folder as a picture.
 func TestFilm(t *testing.T) {
 	t.Parallel()
-	n := start(t, settings)
+	n := start(t, slowToArm)
 	from := func(agent, session string, args ...string) []string {
 		return append(args, "--agent", agent, "--session", session, "--cwd", n.project())
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long anything on a desktop may take before a test gives up.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 func TestIconInThePanelIsSeenAndClicked(t *testing.T) {
 	d, ctx := start(t)

@@ -299,7 +299,9 @@ func (m *monkey) pickFromMenu(label string) {
 // failure is what a monkey found, or "". Failures that have the same cause begin alike.
 type failure string
 
-const hangTime = 3 * time.Second
+// hangTime is how long nod may take for anything before it counts as hanging. nod itself gives its windows six seconds
+// to handle an event, and on a busy machine more.
+const hangTime = 15 * time.Second
 
 // kind is what a failure has in common with the same one in a replay.
 func (f failure) kind() string { kind, _, _ := strings.Cut(string(f), ":"); return kind }

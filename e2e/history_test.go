@@ -31,11 +31,15 @@ func TestHistory(t *testing.T) {
 	n.shot("history")
 	n.write("push") // the search has the focus
 	n.blink()
-	n.after(func() { n.press("Return") })
+	n.press("Return")
+	foot := image.Rectangle{w.Area.Max.Sub(image.Pt(150, footHeight)), w.Area.Max}
+	must(t, n.Screen.Await(n.ctx, "the buttons below the entry", func() (bool, error) {
+		_, pixels, err := n.Screen.Matching(foot, func(c color.RGBA) bool { return c == plainButton })
+		return pixels >= buttonArea, err
+	}))
 	n.shot("history-entry")
-	foot := w.Area.Max.Sub(image.Pt(90, 34))
-	must(t, n.Click(foot, desktop.LeftButton)) // Deny from now on
-	n.accented(w, buttonArea)                  // Save
+	must(t, n.Click(foot.Max.Sub(image.Pt(90, 34)), desktop.LeftButton)) // Deny from now on
+	n.accented(w, buttonArea)                                            // Save
 	n.shot("history-deny")
 	n.after(func() { n.press("Return") }) // Save has the focus
 	must(t, n.Screen.Await(n.ctx, "a rule that denies", func() (bool, error) {

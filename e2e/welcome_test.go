@@ -10,8 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"nod/e2e/desktop"
 )
 
 const welcomeTitle = "Welcome to nod"
@@ -70,7 +73,10 @@ func TestPromptDuringTheWelcome(t *testing.T) {
 	n := startDesktop(t)
 	n.startProgram(n.firstStart())
 	c := n.send(bash("make all")...)
-	n.window(welcomeTitle)
+	must(t, n.Screen.Await(n.ctx, "the welcome", func() (bool, error) { // which has the keyboard for a moment at most
+		all, err := n.Screen.Windows()
+		return slices.ContainsFunc(all, func(w desktop.Window) bool { return w.Title == welcomeTitle && w.Visible }), err
+	}))
 	n.prompt()
 	n.armed()
 	n.press("ctrl+Return")

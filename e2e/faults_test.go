@@ -183,7 +183,7 @@ func TestTwoStartsAtOnce(t *testing.T) {
 			loser, winner = &both[0], &both[1]
 		case <-both[1].ended:
 			loser, winner = &both[1], &both[0]
-		case <-n.ctx.Done():
+		case <-time.After(patience):
 			t.Fatalf("try %d: both run", i)
 		}
 		said := loser.out.String() + loser.err.String()

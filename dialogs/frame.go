@@ -25,6 +25,16 @@ func (f *textFrame) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
+// FocusGained implements [fyne.Focusable]. Tab brings the text into view; it stays where it is when the window gets the
+// focus.
+func (f *textFrame) FocusGained() {
+	isTab := f.w.arm.focused && !f.w.movingFocus
+	f.focusBase.FocusGained()
+	if isTab {
+		f.scroll.reveal(f)
+	}
+}
+
 func (f *textFrame) TypedKey(ev *fyne.KeyEvent) {
 	if !f.scroll.typedKey(ev, textLine) {
 		f.w.typedKey(ev)
@@ -62,6 +72,7 @@ func (s scrollArea) typedKey(ev *fyne.KeyEvent, line float32) bool {
 	return scrolls
 }
 
+// reveal scrolls until all of o is in view, or at least its beginning.
 func (s scrollArea) reveal(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s.Content).Y
@@ -69,7 +80,7 @@ func (s scrollArea) reveal(o fyne.CanvasObject) {
 	case top < s.Offset.Y:
 		s.scrollBy(top - s.Offset.Y - 8)
 	case bottom > s.Offset.Y+s.Size().Height:
-		s.scrollBy(bottom - s.Offset.Y - s.Size().Height + 8)
+		s.scrollBy(min(top-8, bottom-s.Size().Height+8) - s.Offset.Y)
 	}
 }
 

@@ -97,6 +97,13 @@ func (l *link) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
+func (l *link) FocusGained() {
+	l.hoverBase.FocusGained()
+	if l.w != nil {
+		l.w.reveal(l)
+	}
+}
+
 func (l *link) Tapped(*fyne.PointEvent) {
 	takeFocus(l)
 	l.open()

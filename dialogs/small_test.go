@@ -50,3 +50,47 @@ func TestWhatHappensWithoutAnswerIsInsideTheWindow(t *testing.T) {
 			s.canvas().Size())
 	}
 }
+
+// Tab brings what gets the focus into view: also the text that a long form begins with, and a link far down.
+func TestTabStopsAreInView(t *testing.T) {
+	var questions []api.Question
+	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		questions = append(questions, api.Question{ID: id, Question: id + "?"})
+	}
+	message := "First\n\n" + strings.Repeat("A line.\n\n", 40) + "[docs](https://example.com)"
+	for name, body := range map[string]interact.Body{
+		"form": api.Form{Title: "Setup", Questions: questions}, "message": api.Confirm{Message: message},
+	} {
+		s := newScreen(t)
+		s.on(500, 320)
+		s.open(request("1", body))
+		s.focusWindow()
+		view := s.page().column.scroll
+		top := fyne.CurrentApp().Driver().AbsolutePositionForObject(view.Scroll).Y
+		for _, stop := range s.tabStops() {
+			o := stop.(fyne.CanvasObject)
+			s.canvas().Focus(s.page().yes)
+			s.settle()
+			s.canvas().Focus(stop)
+			s.settle()
+			at := fyne.CurrentApp().Driver().AbsolutePositionForObject(o).Y
+			if _, isButton := o.(*button); !isButton && (at < top || at > top+view.Size().Height) {
+				t.Errorf("%s: %T has the focus at %v, outside of the view", name, o, at-top)
+			}
+		}
+	}
+}
+
+// A click on another window and back does not move a text that the user reads.
+func TestTheTextStaysWhenTheWindowGetsTheFocus(t *testing.T) {
+	s := newScreen(t)
+	s.on(500, 320)
+	s.open(request("1", api.Confirm{Message: strings.Repeat("A line.\n\n", 40)}))
+	s.focusWindow()
+	s.page().column.scroll.scrollBy(200)
+	s.blurWindow()
+	s.focusWindow()
+	if y := s.page().column.scroll.Offset.Y; y != 200 {
+		t.Errorf("the text moved from 200 to %v", y)
+	}
+}

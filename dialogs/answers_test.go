@@ -303,7 +303,7 @@ func TestFormSaysWhatWillNotDo(t *testing.T) {
 	s.typeText("many")
 	s.submit()
 	s.wantOpen("1")
-	const complaint = "One answer isn't valid yet."
+	const complaint = "Not every answer is valid yet."
 	if !s.shows(complaint) || !s.shows("A whole number") {
 		t.Error("the prompt does not say what is wrong")
 	}
@@ -318,6 +318,20 @@ func TestFormSaysWhatWillNotDo(t *testing.T) {
 	s.submit()
 	if a := s.wantOutcome("1", api.Answered); a.Values["n"].String() != "3" {
 		t.Errorf("answer %v", a.Values)
+	}
+}
+
+// Nothing says how many answers are invalid: each says it itself.
+func TestSeveralInvalidAnswers(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", api.Form{Questions: []api.Question{
+		{ID: "a", Question: "How many?", Format: interact.Integer, Default: interact.TextValue("many")},
+		{ID: "b", Question: "When?", Format: interact.Date, Default: interact.TextValue("soon")},
+	}}))
+	s.focusWindow()
+	s.submit()
+	if s.wantOpen("1"); !s.shows("Not every answer is valid yet.") {
+		t.Error("the prompt does not say that answers are invalid")
 	}
 }
 

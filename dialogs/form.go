@@ -149,7 +149,7 @@ func (f *formPage) affirm() {
 	case missing > 0:
 		f.setProblem(tr("Still missing: {{.Count}} of {{.All}} answers.", values{"Count": missing, "All": len(f.questions)}))
 	default:
-		f.setProblem(tr("One answer isn't valid yet."))
+		f.setProblem(tr("Not every answer is valid yet."))
 	}
 	f.goTo(first)
 }

@@ -316,7 +316,7 @@ func (w *window) finish(pg *page, a interact.Answer) {
 	}
 	if err := pg.entry.request.Check(a); err != nil {
 		w.p.options.Log.Warn("prompt: answer refused", "id", pg.entry.request.ID, "err", err)
-		pg.setProblem(tr("One answer isn't valid yet."))
+		pg.setProblem(tr("Not every answer is valid yet."))
 		return
 	}
 	w.arm.block()

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -24,7 +25,7 @@ func aboutPage(w *Window) fyne.CanvasObject {
 	}
 	greet := controls.NewButton(lang.L("Show the welcome"), nil, func() { w.Show(true) })
 	return page(
-		container.NewBorder(nil, nil, nil, container.NewCenter(greet), head(about.Version)),
+		head(about.Version, greet),
 		section(lang.L("Where agents reach nod"), "", addresses...),
 		section(lang.L("Files"), "",
 			factRow(lang.L("Rules and settings"), about.Config, folderButton(about.Config, w.open)),
@@ -32,11 +33,13 @@ func aboutPage(w *Window) fyne.CanvasObject {
 	)
 }
 
-func head(version string) fyne.CanvasObject {
-	words := dialogs.Column(3,
-		dialogs.Words("nod "+version, theme.SizeNameSubHeadingText, theme.ColorNameForeground).Bold(),
+func head(version string, button fyne.CanvasObject) fyne.CanvasObject {
+	name := dialogs.Lines("nod "+version, theme.SizeNameSubHeadingText, widget.MediumImportance)
+	name.TextStyle.Bold, name.Wrapping = true, fyne.TextWrapBreak
+	words := dialogs.Column(3, dialogs.Tight(name),
 		dialogs.Words(lang.L("Agents ask. You nod."), theme.SizeNameText, dialogs.ColorMuted))
-	return dialogs.Row(16, nodIcon(64), words)
+	icon := container.New(layout.NewCustomPaddedLayout(0, 0, 0, 12), nodIcon(64))
+	return container.NewBorder(nil, nil, icon, nil, controls.Besides(12, words, button))
 }
 
 func nodIcon(size float32) fyne.CanvasObject {

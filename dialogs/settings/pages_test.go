@@ -308,3 +308,16 @@ func TestARuleForPartsIsEdited(t *testing.T) {
 		t.Errorf("edited as %q", got)
 	}
 }
+
+// A long version, such as that of a build from source, does not widen the page.
+func TestLongVersion(t *testing.T) {
+	w := openWindow(t, somebody(), "light")
+	var widths []float32
+	for _, version := range []string{"1.0", "0.1.0~git20261129111746.5cf2228e"} {
+		w.state.About.Version = version
+		widths = append(widths, aboutPage(w).MinSize().Width)
+	}
+	if widths[1] > widths[0] {
+		t.Errorf("the page is %v wide, and %v with a long version", widths[0], widths[1])
+	}
+}

@@ -30,6 +30,8 @@ type review struct {
 	accept  *widget.Button
 }
 
+const leastHeight = 60 // of the change: the buttons stay in a small window
+
 func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
 	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // Enter does not press it
@@ -75,10 +77,11 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 	dialogs.SetVisible(r.changed, !held.IsUnknown)
 	dialogs.SetVisible(r.undo, !held.IsUnknown) // else nothing could be restored
 	r.content.Show()
-	controls.SetContent(r.body, diff)
+	shown := dialogs.Sized(0, leastHeight, diff)
+	controls.SetContent(r.body, shown)
 	r.arm()
 	r.win.After(armAfter, func() {
-		if r.body.Objects[0] == diff {
+		if r.body.Objects[0] == shown {
 			r.armed = true
 			r.arm()
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"nod/policy/config"
@@ -111,5 +112,15 @@ func TestAnUnknownPolicyIsAccepted(t *testing.T) {
 		if o.state.Held != nil {
 			t.Errorf("%q is still held", after)
 		}
+	}
+}
+
+// A small screen shows the buttons, also below the problem that the last press met.
+func TestReviewOnASmallScreen(t *testing.T) {
+	w, _ := tampered(t, "light", strings.Repeat("# one line of many\n", 200))
+	w.review.problem.Say(strings.Repeat("a long problem ", 20))
+	w.Win.Resize(fyne.NewSize(500, 320))
+	if got := w.Win.Content().MinSize().Height; got > 320 {
+		t.Errorf("the window must be %v high", got)
 	}
 }

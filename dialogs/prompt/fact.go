@@ -153,8 +153,11 @@ func dangersOf(command string, risks []policy.Risk) []danger {
 		}
 		at := pipelineStart(command, r.At)
 		if !slices.ContainsFunc(found, func(d danger) bool { return d.At == at }) {
-			line, part := strings.Count(command[:at], "\n")+1, safeEndsOf(command[at:r.At]+r.Line, maxFact)
-			text := tr("Line {{.Line}}: {{.Command}}", values{"Line": line, "Command": part})
+			line, part := strings.Count(command[:at], "\n")+1, command[at:r.At]+r.Line
+			if !strings.HasPrefix(command[at:], part) { // nod has followed variables
+				part, _, _ = strings.Cut(command[at:], "\n")
+			}
+			text := tr("Line {{.Line}}: {{.Command}}", values{"Line": line, "Command": safeEndsOf(part, maxFact)})
 			found = append(found, danger{at, text})
 		}
 	}

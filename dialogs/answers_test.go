@@ -473,6 +473,18 @@ func TestBlindTypingAnswersNothing(t *testing.T) {
 	}
 }
 
+// A click on the title bar asks, too.
+func TestClosingAsksOnce(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", api.Ask{Question: "Why?"}))
+	s.ready()
+	s.typeText("because")
+	s.p.window.close()
+	s.wantOpen("1")
+	s.p.window.close()
+	s.wantOutcome("1", api.Dismissed)
+}
+
 // Escape asks once before an answer is lost.
 func TestEscapeAsksOnce(t *testing.T) {
 	const sure = "Discard your answers? Press Esc again."

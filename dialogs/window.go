@@ -58,7 +58,7 @@ func newWindow(p *Prompter) *window {
 	w.root = container.New(&watchSize{changed: w.resized})
 	w.userSize = savedSize(p.app)
 	w.win.SetContent(w.root)
-	w.win.SetCloseIntercept(w.dismiss)
+	w.win.SetCloseIntercept(w.close)
 	w.installKeys()
 	w.keyHold = newKeyHold(w)
 	return w
@@ -391,11 +391,16 @@ func (w *window) escape() {
 	}
 }
 
-func (w *window) dismiss() {
+// close does what Escape does without a menu: a click on the title bar, too, asks before it discards an answer.
+func (w *window) close() {
+	w.closeMenu()
 	if w.page == nil {
 		HideWindow(w.win)
-		return
 	}
+	w.escape()
+}
+
+func (w *window) dismiss() {
 	if w.mayRefuse() {
 		w.finish(w.page, userAnswer(api.Dismissed, "the user closed the prompt without deciding"))
 	}

@@ -436,7 +436,11 @@ func TestDismissal(t *testing.T) {
 			s.canvas().Unfocus()
 			s.key(fyne.KeyEscape)
 		}},
-		{"closing the window", func(s *screen) { s.p.window.dismiss() }},
+		{"closing the window", func(s *screen) { s.p.window.close() }},
+		{"closing the window with a menu", func(s *screen) {
+			s.tap(s.page().head.more)
+			s.p.window.close()
+		}},
 		{"answer in the terminal instead", func(s *screen) {
 			s.tap(s.page().head.more)
 			s.tapText("Decide in the terminal")

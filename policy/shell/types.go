@@ -35,6 +35,7 @@ func init() { // for COMMAND leads back to the programs
 		"TEXT":    {check: anyText, free: true},
 		"MESSAGE": {check: anyText, free: true},
 		"SKIP":    {check: skip, free: true},
+		"STARS":   {check: func(_ *reading, w word) string { return manyStars(w.text) }, free: true},
 		"NUMBER":  {check: number(0)},
 		"NAME":    {check: matching(plainName, "is not a plain name")},
 		"WORD":    {check: matching(plainWord, "is not a plain word")},
@@ -84,7 +85,7 @@ func init() { // for COMMAND leads back to the programs
 		"RANGES":     {check: matching(ranges, "is no list of numbers")},
 		"PSFORMAT":   {check: columns},
 
-		"SPEC": {check: func(r *reading, w word) string { r.pathspec(Look, w.text); return "" }},
+		"SPEC": {check: func(r *reading, w word) string { r.pathspec(Look, w.text); return manyStars(w.text) }},
 
 		"REV":  {check: revision, hats: true},
 		"REVS": {check: revision, hats: true},
@@ -165,11 +166,21 @@ func only(r *reading, w word) string {
 		return skip(r, word{text: left})
 	}
 	r.only = append(r.only, w.text)
-	return ""
+	return manyStars(w.text)
 }
 
 func skip(r *reading, w word) string {
 	r.only = append(r.only, language.Except(w.text)...)
+	return manyStars(w.text)
+}
+
+// manyStars says why it may take forever to match a pattern: zsh, dash, tree and others, for each star, try all that
+// the next ones may stand for. What ** stands for has slashes, too.
+func manyStars(pattern string) string {
+	isMany := func(name string) bool { return strings.Count(name, "*") > 4 }
+	if strings.Count(pattern, "**") > 4 || slices.ContainsFunc(strings.Split(pattern, "/"), isMany) {
+		return "The pattern contains so many stars that it may take forever to match."
+	}
 	return ""
 }
 
@@ -324,7 +335,7 @@ func member(r *reading, w word) string {
 		r.reach(Tree, w.text)
 		return r.notKnown(w.text)
 	}
-	return ""
+	return manyStars(w.text)
 }
 
 func gitGroup(_ *reading, w word) string {
@@ -564,6 +575,7 @@ func revision(r *reading, w word) string {
 		r.reach(Read, w.text)
 	case isPath, rev == w.text && len(paths) == 0, specMagic().MatchString(w.text):
 		r.pathspec(Read, w.text)
+		return manyStars(w.text)
 	case strings.HasPrefix(w.text, ":/"): // it looks for a commit
 		r.revs++
 	default:

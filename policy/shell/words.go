@@ -351,6 +351,8 @@ func (w *word) wholeWord(from *syntax.Word) {
 		w.distrust("It mixes a pattern with text in quotes that looks like one.")
 	case w.glob && !evenSets().MatchString(w.text):
 		w.distrust("It contains a pattern with a [ or ] of its own, which zsh refuses.")
+	case w.glob && manyStars(w.text) != "":
+		w.distrust(manyStars(w.text))
 	case w.hat && w.glob:
 		w.distrust("It mixes a pattern with ~ or ^, which zsh reads differently.")
 	case w.hat && strings.HasPrefix(w.text, "-"):

@@ -10,6 +10,12 @@ import (
 
 // secretPaths are one to a line, and each must be asked about.
 const secretPaths = `
+.local/share/crush/crush.json
+/home/u/.tsh/keys/proxy/u
+/home/u/.modal.toml
+/home/u/.config/fish/fish_variables
+local.settings.json
+sftp-config.json
 .env
 src/.env
 .env.local

@@ -3,6 +3,7 @@ package language
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,21 +13,19 @@ import (
 // program defines, loops, formats and patterns that are not plain texts, and what may make a text longer by a factor
 // with each line.
 //
-// What passes means the same to gawk, mawk, busybox and BSD awk, apart from what they print.
-func Awk(program string, assigned []string) error {
-	if err := unreadable(program); err != nil {
-		return err
-	}
-	if err := scanAwk(program); err != nil {
-		return err
+// What passes means the same to gawk, mawk, busybox and BSD awk, apart from what they print. grows is how many times it
+// prints what it has collected.
+func Awk(program string, assigned []string) (grows float64, err error) {
+	if err := cmp.Or(unreadable(program), scanAwk(program)); err != nil {
+		return 0, err
 	}
 	statements, err := parseAwk(program)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r := awkReader{given: map[string]string{}, set: map[string]bool{}, factor: 1}
 	if err := r.assignments(assigned); err != nil {
-		return err
+		return 0, err
 	}
 	for _, s := range statements {
 		s.each(r.collect)
@@ -35,7 +34,10 @@ func Awk(program string, assigned []string) error {
 	if r.factor > maxGrowth {
 		r.refuse(awkGrows)
 	}
-	return r.err
+	if grows = 1; r.collects && r.shows {
+		grows = perLine
+	}
+	return grows, r.err
 }
 
 var awkAssignment = Compiled(`(?s)^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
@@ -81,7 +83,11 @@ type awkReader struct {
 	given  map[string]string // variables that the command sets
 	set    map[string]bool   // those that the program sets, or the command twice
 	factor float64           // how many times longer than its line the program may make a record
-	err    error
+
+	eachLine        bool // what follows is done for each line, not at the start or end
+	collects, shows bool // a variable grows with each line; one is printed for each line
+
+	err error
 }
 
 func (r *awkReader) refuse(reason string) { r.err = cmp.Or(r.err, error(refusal(reason))) }
@@ -102,6 +108,7 @@ func (r *awkReader) statement(s *awkNode) {
 	switch s.kind {
 	case "PrintStmt", "PrintfStmt":
 		args := s.fields["Args"]
+		r.shows = r.shows || r.eachLine && slices.ContainsFunc(allHold(args), isKept)
 		if s.kid("Dest") != noAwkNode {
 			r.refuse("The awk program may write a file.")
 		}
@@ -122,6 +129,7 @@ func (r *awkReader) statement(s *awkNode) {
 	case "ExitStmt":
 		r.expressions(s.fields["Status"])
 	case "Action":
+		r.eachLine = true
 		r.expressions(s.fields["Pattern"])
 		r.list(s.fields["Stmts"])
 	case "NextStmt", "NextfileStmt":
@@ -301,7 +309,7 @@ func (r *awkReader) change(target, to *awkNode) {
 	variables, fields, hasItself := 0, 0, false
 	for _, n := range holds(to) {
 		switch {
-		case n.kind != "FieldExpr":
+		case isKept(n):
 			variables++
 		case !hasItself && reflect.DeepEqual(n, target):
 			hasItself = true
@@ -311,7 +319,7 @@ func (r *awkReader) change(target, to *awkNode) {
 	}
 	switch {
 	case target.kind != "FieldExpr":
-		if variables > 1 {
+		if r.collects = r.collects || hasItself || variables > 0; variables > 1 {
 			r.refuse(awkGrows)
 		}
 		return
@@ -352,6 +360,9 @@ func (r *awkReader) substitute(global bool, args []*awkNode) {
 	r.factor *= factor
 }
 
+// isKept reports whether a text is kept for the next line.
+func isKept(held *awkNode) bool { return held.kind != "FieldExpr" }
+
 // holds returns the variables, elements and fields whose text an expression contains. Numbers are short.
 func holds(e *awkNode) []*awkNode {
 	switch e.kind {
@@ -367,17 +378,22 @@ func holds(e *awkNode) []*awkNode {
 		return holds(e.kid("Expr"))
 	case "AssignExpr":
 		return holds(e.kid("Right"))
+	case "MultiExpr":
+		return allHold(e.fields["Exprs"])
 	case "CallExpr":
 		switch args := e.fields["Args"]; e.op {
 		case "substr", "tolower", "toupper":
 			return holds(args[0])
 		case "sprintf":
-			var out []*awkNode
-			for _, a := range args {
-				out = append(out, holds(a)...)
-			}
-			return out
+			return allHold(args)
 		}
 	}
 	return nil
+}
+
+func allHold(list []*awkNode) (all []*awkNode) {
+	for _, e := range list {
+		all = append(all, holds(e)...)
+	}
+	return all
 }

@@ -7,12 +7,12 @@ import (
 
 func TestAwk(t *testing.T) {
 	for _, program := range awkAccepted {
-		if err := Awk(program, []string{"pat=foo", "n=3", "OFS=,"}); err != nil {
+		if _, err := Awk(program, []string{"pat=foo", "n=3", "OFS=,"}); err != nil {
 			t.Errorf("Awk(%q) = %v", program, err)
 		}
 	}
 	for _, program := range awkRefused {
-		if err := Awk(program, nil); err == nil {
+		if _, err := Awk(program, nil); err == nil {
 			t.Errorf("Awk(%q) is accepted", program)
 		}
 	}
@@ -117,7 +117,7 @@ func TestAwkAssigned(t *testing.T) {
 		"FS=(a+)+b": false, "re=(a+)+$": false, "re=a\\1731,1000\\175": false, "n=99999999": false, "1x=2": false,
 		"": false, "x": false,
 	} {
-		if err := Awk("$0 ~ re {print $n}", []string{assigned}); (err == nil) != ok {
+		if _, err := Awk("$0 ~ re {print $n}", []string{assigned}); (err == nil) != ok {
 			t.Errorf("awk -v %s: %v", assigned, err)
 		}
 	}

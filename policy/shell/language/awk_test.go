@@ -122,3 +122,18 @@ func TestAwkAssigned(t *testing.T) {
 		}
 	}
 }
+
+func TestAwkPrintsAgain(t *testing.T) {
+	for program, want := range map[string]float64{
+		"{a = a $0; print a}":                  perLine,
+		"{a[1] = a[1] $0; print(a[1], NR)}":    perLine,
+		"{a = a $0; b = a; printf(\"%s\", b)}": perLine,
+		"{a = a $0} END {print a}":             1,
+		"{s += $1; print s}":                   1,
+		"{print a; a = $0}":                    1,
+	} {
+		if got, err := Awk(program, nil); got != want || err != nil {
+			t.Errorf("Awk(%q) = %v, %v, want %v", program, got, err, want)
+		}
+	}
+}

@@ -154,7 +154,9 @@ func dangersOf(command string, risks []policy.Risk) []danger {
 		at := pipelineStart(command, r.At)
 		if !slices.ContainsFunc(found, func(d danger) bool { return d.At == at }) {
 			line, part := strings.Count(command[:at], "\n")+1, command[at:r.At]+r.Line
-			if !strings.HasPrefix(command[at:], part) { // nod has followed variables
+			after, isThere := strings.CutPrefix(command[at:], part)
+			isRedirected := strings.IndexAny(strings.TrimLeft(after, " \t0123456789&"), "<>") == 0
+			if !isThere || isRedirected { // r.Line has no redirections, and the values of variables
 				part, _, _ = strings.Cut(command[at:], "\n")
 			}
 			text := tr("Line {{.Line}}: {{.Command}}", values{"Line": line, "Command": safeEndsOf(part, maxFact)})

@@ -35,7 +35,7 @@ func init() { // for COMMAND leads back to the programs
 		"TEXT":    {check: anyText, free: true},
 		"MESSAGE": {check: anyText, free: true},
 		"SKIP":    {check: skip, free: true},
-		"STARS":   {check: func(_ *reading, w word) string { return manyStars(w.text) }, free: true},
+		"GLOB":    {check: func(_ *reading, w word) string { return manyStars(w.text) }, free: true},
 		"NUMBER":  {check: number(0)},
 		"NAME":    {check: matching(plainName, "is not a plain name")},
 		"WORD":    {check: matching(plainWord, "is not a plain word")},

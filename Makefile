@@ -12,8 +12,8 @@ DEMOTIME  ?= 5m
 # Packages whose tests run on many goroutines are tested with the race detector, four at once: they wait most of the
 # time. The others, which it would only slow down, are tested without, and so are those that draw: Fyne's test driver,
 # which needs no OpenGL (ci) and no C, races with itself. make lint vets them all. Packages that take minutes come
-# first, so that the others fill the second processor meanwhile. The scripts of cmd/nod start nod a thousand times, which
-# the race detector makes four times as slow: it watches those whose nod has several goroutines.
+# first, so that the others fill the second processor meanwhile. The scripts of cmd/nod start nod a thousand times, and
+# the race detector makes each start four times as slow: only scripts whose nod has several goroutines run with it.
 PARALLEL  := ./app/... ./cmd/nod/doctor ./cmd/nod/front ./interact/... ./ipc/... ./ownfile/... ./policy/config \
 	./sandbox/boundary/... ./sandbox/snapshot/... .
 ALONE      = ./policy/shell ./sandbox ./cmd/nod $(filter-out %/config,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))

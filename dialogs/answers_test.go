@@ -321,7 +321,7 @@ func TestFormSaysWhatWillNotDo(t *testing.T) {
 	}
 }
 
-// Nothing says how many answers are invalid: each says it itself.
+// The form does not count the invalid answers: each of them says that it is invalid.
 func TestSeveralInvalidAnswers(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", api.Form{Questions: []api.Question{

@@ -391,11 +391,12 @@ func (w *window) escape() {
 	}
 }
 
-// close does what Escape does without a menu: a click on the title bar, too, asks before it discards an answer.
+// close closes an open menu and then does what Escape does: it asks before it discards an answer.
 func (w *window) close() {
 	w.closeMenu()
 	if w.page == nil {
 		HideWindow(w.win)
+		return
 	}
 	w.escape()
 }

@@ -101,8 +101,8 @@ look:
   language: en
 `
 
-// slowToArm are settings with which a test presses before the affirmative works, and sees that it does not, on a busy
-// machine, too.
+// slowToArm are settings that give a test three seconds to press the affirmative before it is armed. A busy machine may
+// need them.
 const slowToArm = settings + "prompt: {arm_after: 3s}\n"
 
 // nod is nod-desktop, running on a desktop of its own.

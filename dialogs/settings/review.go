@@ -30,7 +30,8 @@ type review struct {
 	accept  *widget.Button
 }
 
-const leastHeight = 60 // of the change: the buttons stay in a small window
+// leastHeight is the least height of the text of a change. It leaves a small window room for the buttons.
+const leastHeight = 60
 
 func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}

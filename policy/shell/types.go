@@ -174,8 +174,8 @@ func skip(r *reading, w word) string {
 	return manyStars(w.text)
 }
 
-// manyStars says why it may take forever to match a pattern: zsh, dash, tree and others, for each star, try all that
-// the next ones may stand for. What ** stands for has slashes, too.
+// manyStars returns why a pattern may take forever to match, or "". For each star, zsh, dash, tree and others try every
+// length of text that the star may stand for. A ** stands for slashes, too, so those count across folders.
 func manyStars(pattern string) string {
 	isMany := func(name string) bool { return strings.Count(name, "*") > 4 }
 	if strings.Count(pattern, "**") > 4 || slices.ContainsFunc(strings.Split(pattern, "/"), isMany) {

@@ -32,7 +32,7 @@ type exam struct {
 	selfTest func() (operator.SelfTest, error)   // of nod-dialogs; it runs once
 }
 
-// healthPatience is how long nod-desktop may take to answer: it hangs only if a busy machine is no excuse.
+// healthPatience is how long nod-desktop may take to answer before it counts as hung. A busy machine takes seconds.
 const healthPatience = 5 * time.Second
 
 func begin(ctx context.Context, h host) *exam {

@@ -168,8 +168,8 @@ func (l *Link) end(a *openRequest, answer interact.Answer, from *desk) {
 	}
 }
 
-// commit has an answer count if it is the first, and returns the one that counts. A relay that was started anew may get
-// the answer before it asks again: then commit waits for that.
+// commit makes an answer count if it is the first, and returns the one that counts. A relay that has restarted may get
+// the answer before it asks again: then commit waits until it has asked.
 func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (remote.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, settlingTime)
 	defer cancel()

@@ -84,7 +84,7 @@ type awkReader struct {
 	set    map[string]bool   // those that the program sets, or the command twice
 	factor float64           // how many times longer than its line the program may make a record
 
-	eachLine        bool // what follows is done for each line, not at the start or end
+	eachLine        bool // what follows is done for each line: BEGIN and END come before
 	collects, shows bool // a variable grows with each line; one is printed for each line
 
 	err error
@@ -360,7 +360,7 @@ func (r *awkReader) substitute(global bool, args []*awkNode) {
 	r.factor *= factor
 }
 
-// isKept reports whether a text is kept for the next line.
+// isKept reports whether a variable, element or field that [holds] returned keeps its text for the next line.
 func isKept(held *awkNode) bool { return held.kind != "FieldExpr" }
 
 // holds returns the variables, elements and fields whose text an expression contains. Numbers are short.

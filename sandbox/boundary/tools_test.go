@@ -56,7 +56,7 @@ func TestPrograms(t *testing.T) {
 				!strings.Contains(out, test.shows) {
 				t.Errorf("refused: %v\n%s", err, out)
 			}
-			w.want("dialed", w.dialed)
+			w.want("dialed", seen(w, &w.dialed))
 		})
 	}
 }

@@ -52,9 +52,7 @@ func TestTheHandshakeNamesTheHost(t *testing.T) {
 			c.Write(test.says)
 			c.Conn.(*net.TCPConn).CloseWrite()
 			got, _ := io.ReadAll(c)
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			refused := strings.Join(w.refused, "\n")
+			refused := strings.Join(seen(w, &w.refused), "\n")
 			switch {
 			case test.refused == "" && (string(got) != string(test.says) || refused != ""):
 				t.Errorf("got %d bytes back of %d; refused: %s", len(got), len(test.says), refused)
@@ -294,9 +292,9 @@ func FuzzFirstBytes(f *testing.F) {
 		c.Write(first)
 		c.Conn.(*net.TCPConn).CloseWrite()
 		io.Copy(io.Discard, c)
-		w.want("dialed", w.dialed)
-		w.want("resolved", w.resolved)
-		for _, asked := range w.asked {
+		w.want("dialed", seen(w, &w.dialed))
+		w.want("resolved", seen(w, &w.resolved))
+		for _, asked := range seen(w, &w.asked) {
 			if again, err := parseHost(asked.Host); err != nil || again != asked.Host || asked.Port == 0 {
 				t.Errorf("asked about %v, which is %q, %v", asked, again, err)
 			}

@@ -487,7 +487,7 @@ func TestClosingAsksOnce(t *testing.T) {
 
 // Escape asks once before an answer is lost.
 func TestEscapeAsksOnce(t *testing.T) {
-	const sure = "Discard your answers? Press Esc again."
+	const sure = "Discard your answers? Press Esc or close again."
 	for name, r := range map[string]interact.Request{
 		"ask":     request("1", api.Ask{Question: "Why?"}),
 		"options": request("1", api.Ask{Question: "Which?", Options: []string{"a", "b"}}),

@@ -71,7 +71,7 @@ func (f *formPage) stepBack() bool {
 		return false
 	}
 	f.asked = true
-	f.setProblem(tr("Discard your answers? Press Esc again."))
+	f.setProblem(tr("Discard your answers? Press Esc or close again."))
 	return true
 }
 

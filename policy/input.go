@@ -450,6 +450,9 @@ func (in *input) addText(key, value string) {
 		return
 	case isPathKey(key):
 		in.add(namedPath{text, unlisted, fromField})
+		if strings.ContainsAny(text, wildcards) { // an agent may read it as a pattern
+			in.addGlobs(text, filesField)
+		}
 	case isOnWeb(text):
 	case looksLikePath(text), isListed(text):
 		in.add(namedPath{text, unlisted, fromText})

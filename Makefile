@@ -113,11 +113,11 @@ AGENTS := claude-code-oldest@npm:@anthropic-ai/claude-code@2.1.197 claude-code-n
 
 HOST = $(shell go env GOHOSTOS)-$(shell go env GOHOSTARCH)
 
-# What is installed over is the same sources with an older number. Both are made by make package.
+# What is installed over is the same sources with an older number. Both are made as by make package.
 test-package: setup-root ## install, upgrade and remove the .deb in a Debian of its own (needs root; downloads 200 MB)
 	@[ "$$(id -u)" = 0 ] || { echo "make: test-package makes a root of its own, and so needs to be root" >&2; exit 1; }
 	rm -rf build/packages-before
-	$(MAKE) package VERSION=0.0.1
+	$(MAKE) build/packages VERSION=0.0.1
 	mv build/packages build/packages-before
 	$(MAKE) package
 	NOD_E2E=1 NOD_PACKAGES=$(CURDIR)/build/packages NOD_PACKAGES_BEFORE=$(CURDIR)/build/packages-before \
@@ -220,10 +220,12 @@ STAMP      := -version "$(VERSION)" -commit "$(COMMIT)" -date "$(DATE)" -ldflags
 # The platforms to make packages for. Without a name they are all that this machine can build.
 PLATFORMS  ?= $(HOST)
 
-package: setup-build ## make the packages for PLATFORMS, this machine's by itself, in build/packages/
+package: build/packages ## make the packages for PLATFORMS, this machine's by itself, in build/packages/
 	go -C packaging vet ./...
-	go -C packaging run ./release $(STAMP) -maintainer "$(MAINTAINER)" -platforms "$(PLATFORMS)"
 	go -C packaging test -count=1 ./...
+
+build/packages: setup-build FORCE
+	go -C packaging run ./release $(STAMP) -maintainer "$(MAINTAINER)" -platforms "$(PLATFORMS)"
 
 release: setup-package ## make the packages of a release, for every platform that this machine can build
 	$(MAKE) package PLATFORMS=

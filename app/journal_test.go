@@ -77,7 +77,7 @@ func TestRestoreFromAHistoryThatIsHeld(t *testing.T) {
 				}
 			}
 			first, end := start()
-			ticket, err := first.broker.Begin(t.Context(), interact.Request{Body: api.Ask{Question: "?"}})
+			ticket, err := first.broker.Begin(interact.Request{Body: api.Ask{Question: "?"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -140,7 +140,7 @@ func (b *Broker) do(ctx context.Context, e *entry) (Answer, error) {
 // Begin makes a request. If the policy decides it, it has its answer when Begin returns; otherwise it is pending. A
 // request that equals a pending one, or has a known idempotency key, joins that one. The caller must Release the
 // ticket. It fails with a [*ParamError], a [*BusyError] or, if the calling process has ended, an [*UnansweredError].
-func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
+func (b *Broker) Begin(r Request) (*Ticket, error) {
 	e, err := b.take(r)
 	if err != nil {
 		return nil, err

@@ -186,7 +186,7 @@ func TestPolicyPanicsWhileTheUserIsAsked(t *testing.T) {
 			return <-answer, nil
 		}), &panicking{at: 2})
 		defer b.Close()
-		ticket, err := b.Begin(t.Context(), approve("Bash"))
+		ticket, err := b.Begin(approve("Bash"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,7 +383,7 @@ func TestKeyAndTimeout(t *testing.T) {
 			first, came := asked(t, b, r)
 			r.Timeout = tt.second
 			for _, when := range []string{"open", "over"} {
-				second, err := b.Begin(t.Context(), r)
+				second, err := b.Begin(r)
 				if joins := err == nil && second.ID() == first.ID; joins != tt.joins {
 					t.Errorf("%s, %s: joins %v (%v), want %v", name, when, joins, err, tt.joins)
 				}
@@ -414,7 +414,7 @@ func TestDifferentRequestersAreNotJoined(t *testing.T) {
 		for _, f := range vary {
 			r := base
 			f(&r)
-			if _, err := b.Begin(t.Context(), r); err != nil {
+			if _, err := b.Begin(r); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -428,8 +428,8 @@ func TestOneOfTwoCallersMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := interacttest.Broker(says(interact.Answer{Outcome: api.Answered, Text: "42"}), &interacttest.Policy{})
 		defer b.Close()
-		first, _ := b.Begin(t.Context(), ask("same"))
-		second, _ := b.Begin(t.Context(), ask("same"))
+		first, _ := b.Begin(ask("same"))
+		second, _ := b.Begin(ask("same"))
 		first.Release()
 		first.Release()
 		if a, err := second.Wait(t.Context()); err != nil || a.Text != "42" {
@@ -451,7 +451,7 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 		r.Body = api.Ask{Question: "something else"}
 		var wrong *interact.ParamError
-		if _, err := b.Begin(t.Context(), r); !errors.As(err, &wrong) || wrong.Param != "idempotency_key" {
+		if _, err := b.Begin(r); !errors.As(err, &wrong) || wrong.Param != "idempotency_key" {
 			t.Errorf("the key served a different question: %v", err)
 		}
 	})
@@ -461,7 +461,7 @@ func TestDetachedRequestOutlivesItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := interacttest.Broker(says(interact.Answer{Outcome: api.Answered, Text: "42"}), &interacttest.Policy{})
 		defer b.Close()
-		ticket, err := b.Begin(t.Context(), ask("?"))
+		ticket, err := b.Begin(ask("?"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -480,7 +480,7 @@ func TestDetachedRequestOutlivesItsCaller(t *testing.T) {
 func TestStrangersNeitherReadNorWithdraw(t *testing.T) {
 	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 	defer b.Close()
-	ticket, _ := b.Begin(t.Context(), ask("?"))
+	ticket, _ := b.Begin(ask("?"))
 	stranger := interact.Requester{Process: api.Process{UID: 4711, Exe: "/bin/other"}}
 	if _, err := b.Find(context.Background(), stranger, ticket.ID()); !errors.Is(err, interact.ErrNotFound) {
 		t.Errorf("lookup: %v", err)
@@ -498,7 +498,7 @@ func TestWithdraw(t *testing.T) {
 		p := &interacttest.Prompter{}
 		b := interacttest.Broker(p, &interacttest.Policy{})
 		defer b.Close()
-		ticket, _ := b.Begin(t.Context(), ask("?"))
+		ticket, _ := b.Begin(ask("?"))
 		for range 2 { // the second time it has ended already
 			if err := b.Withdraw(interact.Requester{}, ticket.ID()); err != nil {
 				t.Fatal(err)
@@ -517,7 +517,7 @@ func TestClockSetWhileARequestWaits(t *testing.T) {
 	defer b.Close()
 	r := ask("?")
 	r.Patience = time.Hour
-	ticket, err := b.Begin(t.Context(), r)
+	ticket, err := b.Begin(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -539,7 +539,7 @@ func TestSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 		defer b.Close()
-		ticket, _ := b.Begin(t.Context(), ask("?"))
+		ticket, _ := b.Begin(ask("?"))
 		came := make(chan interact.Answer, 1)
 		go func() {
 			a, err := b.Settled(t.Context(), ticket.ID())
@@ -575,8 +575,8 @@ func TestWithdrawWhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 		defer b.Close()
-		bash, _ := b.Begin(t.Context(), approve("Bash"))
-		edit, _ := b.Begin(t.Context(), approve("Edit"))
+		bash, _ := b.Begin(approve("Bash"))
+		edit, _ := b.Begin(approve("Edit"))
 		isBash := func(r interact.Request) bool { return r.Body.(interact.Approve).Tool == "Bash" }
 		b.WithdrawWhere(interact.Requester{Process: api.Process{UID: 4711}}, isBash)
 		b.WithdrawWhere(interact.Requester{}, isBash)
@@ -601,7 +601,7 @@ func TestOneWinner(t *testing.T) {
 		})
 		pol := &interacttest.Policy{}
 		b := interacttest.Broker(p, pol)
-		ticket, err := b.Begin(t.Context(), approve("Bash"))
+		ticket, err := b.Begin(approve("Bash"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -666,7 +666,7 @@ func TestDenyThatCameMeanwhileWins(t *testing.T) {
 		pol := &interacttest.Policy{}
 		b := interacttest.Broker(says(allowed), pol)
 		defer b.Close()
-		ticket, _ := b.Begin(t.Context(), approve("Bash"))
+		ticket, _ := b.Begin(approve("Bash"))
 		synctest.Wait()
 		pol.Set("Bash", policy.Deny)
 		a, _ := ticket.Wait(t.Context())
@@ -681,8 +681,8 @@ func TestReconsiderSettlesWhatARuleNowDecides(t *testing.T) {
 		p, pol := &interacttest.Prompter{}, &interacttest.Policy{}
 		b := interacttest.Broker(p, pol)
 		defer b.Close()
-		one, _ := b.Begin(t.Context(), approve("Bash"))
-		two, _ := b.Begin(t.Context(), approve("Write"))
+		one, _ := b.Begin(approve("Bash"))
+		two, _ := b.Begin(approve("Write"))
 		synctest.Wait()
 		pol.Set("Bash", policy.Allow)
 		b.Reconsider()
@@ -702,7 +702,7 @@ func TestReconsiderSettlesWhatARuleNowDecides(t *testing.T) {
 func TestCloseEndsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
-		ticket, _ := b.Begin(t.Context(), ask("?"))
+		ticket, _ := b.Begin(ask("?"))
 		b.Close()
 		if a, ok := ticket.Answer(); !ok || a.Outcome != api.Unavailable {
 			t.Errorf("%+v, %v", a, ok)
@@ -718,7 +718,7 @@ func TestPendingIsBounded(t *testing.T) {
 	defer b.Close()
 	var busy *interact.BusyError
 	begin := func(agent string, i int) error {
-		_, err := b.Begin(t.Context(), interact.Request{
+		_, err := b.Begin(interact.Request{
 			Requester: interact.Requester{Agent: agent}, Body: api.Ask{Question: fmt.Sprint(i)}})
 		return err
 	}
@@ -750,7 +750,7 @@ func TestPendingRequestsHoldOnlySoMuch(t *testing.T) {
 	long := strings.Repeat("x", 1<<20-64)
 	for i := range 40 {
 		input := json.RawMessage(fmt.Sprintf(`{"command":"%d %s"}`, i, long))
-		_, err := b.Begin(t.Context(), interact.Request{
+		_, err := b.Begin(interact.Request{
 			Requester: interact.Requester{Agent: fmt.Sprint(i)}, Body: interact.Approve{Tool: "Bash", Input: input}})
 		if busy, isBusy := errors.AsType[*interact.BusyError](err); isBusy {
 			if busy.Pending < 16 {
@@ -832,7 +832,7 @@ func TestFinishedRequestsAreForgottenInTheEnd(t *testing.T) {
 	pol.Set("Read", policy.Allow)
 	b := interacttest.Broker(&interacttest.Prompter{}, pol)
 	defer b.Close()
-	first, err := b.Begin(t.Context(), approve("Read"))
+	first, err := b.Begin(approve("Read"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -852,7 +852,7 @@ func TestChangesSignals(t *testing.T) {
 		b := interacttest.Broker(says(interact.Answer{Outcome: api.Dismissed}), &interacttest.Policy{})
 		defer b.Close()
 		changes, stop := b.Changes()
-		ticket, _ := b.Begin(t.Context(), ask("?"))
+		ticket, _ := b.Begin(ask("?"))
 		<-changes
 		<-ticket.Done()
 		<-changes
@@ -936,10 +936,10 @@ func TestWhatIsEndingIsNotJoined(t *testing.T) {
 					defer b.Close()
 					r := ask("same")
 					r.IdempotencyKey = key
-					first, _ := b.Begin(t.Context(), r)
+					first, _ := b.Begin(r)
 					end(b, first)
 					synctest.Wait()
-					second, err := b.Begin(t.Context(), r)
+					second, err := b.Begin(r)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -948,7 +948,7 @@ func TestWhatIsEndingIsNotJoined(t *testing.T) {
 					if a, ok := second.Answer(); ok || second.ID() == first.ID() {
 						t.Errorf("got the answer of the request that ended: %+v", a)
 					}
-					third, _ := b.Begin(t.Context(), r)
+					third, _ := b.Begin(r)
 					if third.ID() != second.ID() {
 						t.Error("the request that is open was not joined")
 					}
@@ -970,7 +970,7 @@ func TestOnlyTheSameBytesShareAPrompt(t *testing.T) {
 			r := approve("Bash")
 			r.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(input)}
 			var err error
-			if tickets[i], err = b.Begin(t.Context(), r); err != nil {
+			if tickets[i], err = b.Begin(r); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -983,7 +983,7 @@ func TestOnlyTheSameBytesShareAPrompt(t *testing.T) {
 		for i, suggestions := range [][]string{{"always"}, {"always", "in this folder"}, nil} {
 			r := approve("Bash")
 			r.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`), Suggestions: suggestions}
-			if _, err := b.Begin(t.Context(), r); err != nil || len(b.Pending()) != i+1 {
+			if _, err := b.Begin(r); err != nil || len(b.Pending()) != i+1 {
 				t.Errorf("%d pending after suggestions %q (%v)", len(b.Pending()), suggestions, err)
 			}
 		}
@@ -1003,7 +1003,7 @@ func TestUsesAreCalls(t *testing.T) {
 				t.Errorf("%s: %d uses, want %d: %+v", what, len(got), want, got)
 			}
 		}
-		waiting, _ := b.Begin(t.Context(), approve("Bash"))
+		waiting, _ := b.Begin(approve("Bash"))
 		pol.Set("Bash", policy.Allow)
 		d, err := b.Evaluate(interact.Requester{}, approve("Bash").Body.(interact.Approve))
 		if err != nil || d.Effect != policy.Allow {
@@ -1098,7 +1098,7 @@ func TestJudge(t *testing.T) {
 func TestWithdrawWhereHoldsNoLock(t *testing.T) {
 	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 	defer b.Close()
-	ticket, _ := b.Begin(t.Context(), ask("?"))
+	ticket, _ := b.Begin(ask("?"))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -1124,7 +1124,7 @@ func TestLargeRequestsAreForgotten(t *testing.T) {
 		r := approve("Big")
 		text := strings.Repeat("x", 1<<20-100)
 		r.Body = interact.Approve{Tool: "Big", Input: fmt.Appendf(nil, `{"n":%d,"text":"%s"}`, i, text)}
-		ticket, err := b.Begin(t.Context(), r)
+		ticket, err := b.Begin(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -1176,7 +1176,7 @@ func TestSandbox(t *testing.T) {
 			t.Errorf("asked again: %+v", a)
 		}
 		var wrong *interact.ParamError
-		if _, err := b.Begin(t.Context(), request("k", false)); !errors.As(err, &wrong) {
+		if _, err := b.Begin(request("k", false)); !errors.As(err, &wrong) {
 			t.Errorf("who cannot run it there has the answer, too: %v", err)
 		}
 		for effect, want := range map[policy.Effect]bool{policy.Allow: true, policy.Sandbox: true, policy.Deny: false} {
@@ -1206,7 +1206,7 @@ func TestSandboxIsNotShared(t *testing.T) {
 		body.Contains = true
 		one.Body = body
 		for _, r := range []interact.Request{one, other} {
-			ticket, err := b.Begin(t.Context(), r)
+			ticket, err := b.Begin(r)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -149,7 +149,7 @@ func journaled(t *testing.T, j *interacttest.Journal) api.Outcome {
 func begin(t *testing.T, b *interact.Broker, r interact.Request, p api.Process) *interact.Ticket {
 	t.Helper()
 	r.Requester.Process = p
-	ticket, err := b.Begin(t.Context(), r)
+	ticket, err := b.Begin(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestTheDepartedAskNothing(t *testing.T) {
 	table.end(1000)
 	r := approve("Bash")
 	r.Requester.Process = from("/claude")
-	_, err := b.Begin(t.Context(), r)
+	_, err := b.Begin(r)
 	if none, ok := errors.AsType[*interact.UnansweredError](err); !ok || none.Outcome != api.Cancelled {
 		t.Errorf("begin: %v", err)
 	}

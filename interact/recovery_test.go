@@ -208,7 +208,7 @@ func (h *history) check(ok bool, format string, args ...any) {
 
 // send has a caller ask, or come back.
 func (h *history) send(c *caller) {
-	ticket, err := h.broker.Begin(context.Background(), c.request)
+	ticket, err := h.broker.Begin(c.request)
 	synctest.Wait()
 	if h.journal.isDead() {
 		return

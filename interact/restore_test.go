@@ -56,7 +56,7 @@ func keyed(r interact.Request, key string) interact.Request {
 
 func mustBegin(t *testing.T, b *interact.Broker, r interact.Request) *interact.Ticket {
 	t.Helper()
-	ticket, err := b.Begin(t.Context(), r)
+	ticket, err := b.Begin(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestRestoreAttached(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		other := r
 		other.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"x":2}`)}
-		if _, err := d.Begin(t.Context(), other); err == nil {
+		if _, err := d.Begin(other); err == nil {
 			t.Error("the key holds for another input")
 		}
 		back := mustBegin(t, d.Broker, r)
@@ -199,7 +199,7 @@ func TestRestoreDetached(t *testing.T) {
 				d := startDesktop(new(interacttest.Journal), &interacttest.Prompter{})
 				r := ask("?")
 				r.Requester.Process, r.Timeout = from("/claude"), time.Hour
-				ticket, err := d.Begin(t.Context(), r) // and at once
+				ticket, err := d.Begin(r) // and at once
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -15,7 +15,7 @@ import (
 // asked puts a request before a user who does nothing, and returns its answer when it comes.
 func asked(t *testing.T, b *interact.Broker, r interact.Request) (interact.Request, <-chan interact.Answer) {
 	t.Helper()
-	ticket, err := b.Begin(t.Context(), r)
+	ticket, err := b.Begin(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestSnoozedRequestEndsWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 		defer b.Close()
-		ticket, err := b.Begin(t.Context(), approve("Bash"))
+		ticket, err := b.Begin(approve("Bash"))
 		if err != nil {
 			t.Fatal(err)
 		}

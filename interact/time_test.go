@@ -11,7 +11,7 @@ import (
 // Deadlines are in monotonic time: the clock may be set, and the machine sleep, without a difference to who waits.
 func TestDeadlinesAreMonotonic(t *testing.T) {
 	d := startDesktop(new(interacttest.Journal), &interacttest.Prompter{})
-	ticket, err := d.Begin(t.Context(), approve("Bash"))
+	ticket, err := d.Begin(approve("Bash"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func TestValidate(t *testing.T) {
 	defer broker.Close()
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			ticket, err := broker.Begin(t.Context(), interact.Request{Body: tt.body})
+			ticket, err := broker.Begin(interact.Request{Body: tt.body})
 			checkParam(t, err, tt.param, tt.missing)
 			if err == nil {
 				ticket.Release()

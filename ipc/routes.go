@@ -218,7 +218,7 @@ func ask[T any](parts func(T) (interact.Body, api.Common)) func(*Server, *http.R
 		if err != nil {
 			return reply{}, err
 		}
-		ticket, err := s.broker.Begin(r.Context(), interact.Request{
+		ticket, err := s.broker.Begin(interact.Request{
 			Requester: requester(r, o), Timeout: duration(o.Timeout), IdempotencyKey: key, Silence: o.Silence, Body: body,
 		})
 		if err != nil {

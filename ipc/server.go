@@ -67,7 +67,7 @@ type Config struct {
 
 // asker is the part of the broker that the server uses. No method decides anything, which a test checks.
 type asker interface {
-	Begin(context.Context, interact.Request) (*interact.Ticket, error)
+	Begin(interact.Request) (*interact.Ticket, error)
 	Find(context.Context, interact.Requester, interact.ID) (*interact.Ticket, error)
 	Withdraw(interact.Requester, interact.ID) error
 	Own(interact.Requester) []interact.Record

@@ -190,7 +190,7 @@ func (d *phoneDesk) beginAs(r interact.Request) *interact.Ticket {
 		d.judged.why = r.Reported.Why
 		d.judged.why.Effect = policy.Ask
 	}
-	ticket, err := d.broker.Begin(d.t.Context(), r)
+	ticket, err := d.broker.Begin(r)
 	if err != nil {
 		d.t.Fatal(err)
 	}

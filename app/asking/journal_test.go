@@ -63,7 +63,7 @@ func TestQuitAnswersEveryone(t *testing.T) {
 		d := newDesk(t)
 		broker := interacttest.Broker(d.w, &interacttest.Policy{})
 		begin := func(tool string) *interact.Ticket {
-			ticket, err := broker.Begin(t.Context(), interact.Request{
+			ticket, err := broker.Begin(interact.Request{
 				Body: interact.Approve{Tool: tool, Input: []byte(`{"command":"make"}`)},
 			})
 			if err != nil {

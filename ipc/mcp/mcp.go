@@ -109,7 +109,7 @@ func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.
 	if timeout > 0 {
 		timeout = max(1, timeout-c.Waited)
 	}
-	ticket, err := c.broker.Begin(ctx, interact.Request{
+	ticket, err := c.broker.Begin(interact.Request{
 		Requester: c.Requester, Body: body, Timeout: timeout, IdempotencyKey: c.IdempotencyKey,
 	})
 	if err != nil {

@@ -162,7 +162,7 @@ func (d *desk) Take(from remote.Peer, sent remote.Request) error {
 	r.Requester.Machine, r.Timeout = from.Name, sent.Times.Left
 	r.Patience = r.Timeout
 	r.IdempotencyKey = string(r.ID) + "/" + digest
-	ticket, err := d.broker.Begin(context.Background(), r)
+	ticket, err := d.broker.Begin(r)
 	if err != nil {
 		return err
 	}

@@ -285,7 +285,7 @@ func (w *world) ask(n int, within time.Duration) {
 func (w *world) one(command string) time.Duration {
 	input, _ := json.Marshal(map[string]string{"command": command})
 	began := time.Now()
-	ticket, err := w.machine.broker.Begin(w.ctx, interact.Request{
+	ticket, err := w.machine.broker.Begin(interact.Request{
 		Requester: interact.Requester{Agent: "test"}, Timeout: patience,
 		Body: interact.Approve{Tool: "Bash", Input: input},
 	})

@@ -328,7 +328,7 @@ func runs(command string) interact.Request {
 func (r *testRelay) ask(t *testing.T, request interact.Request) <-chan interact.Answer {
 	t.Helper()
 	got := make(chan interact.Answer, 1)
-	ticket, err := r.Begin(t.Context(), request)
+	ticket, err := r.Begin(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1026,7 +1026,7 @@ func TestARelayThatWasStartedAnewSaysWhatItDoesNotKnow(t *testing.T) {
 func TestAnAnswerCountsThoughARelayIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connect(t, newRelay(t), true)
-		ticket, err := c.relay.Begin(t.Context(), runs("make"))
+		ticket, err := c.relay.Begin(runs("make"))
 		if err != nil {
 			t.Fatal(err)
 		}

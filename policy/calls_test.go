@@ -139,7 +139,10 @@ func TestPatternsHideNothing(t *testing.T) {
 		hidesNothing(t, c, project, tt.regexps, []string{
 			"find . -regex '.*/X' -exec cat {} +", "find . -iregex '.*X' | xargs cat",
 			"find . -regextype egrep -regex '.*/X' -exec cat {} +", "fd 'X' | xargs cat", "fd -H '^X' | xargs cat",
-			"fd -p '/X' | xargs cat", "fdfind -uu 'X$' -0 | xargs -0 cat", "cat $(fd 'X')",
+			"fd -p '/X' | xargs cat", "fdfind -uu 'X$' -0 | xargs -0 cat", "cat $(fd 'X')", "fd -H 'y|X' | xargs cat",
+			"find . -type f | grep 'X' | xargs cat", "git ls-files | grep -iE '/X$' | sort | xargs head -3",
+			"cat $(rg --files --hidden | grep -e '\\.go$' -e 'X')", "ls | egrep '(y|X)' | head -2 | xargs cat",
+			"find . -name '*' | grep -E 'a$|X' | xargs cat",
 		})
 	}
 }

@@ -805,19 +805,28 @@ func spellsNames(start string) bool { return spelledPath().MatchString(start) }
 
 var spelledPath = language.Compiled(`^[A-Za-z0-9_./~][A-Za-z0-9_./~-]*$`)
 
+// found returns patterns of the names that find or fd finds, or that grep picks out of those piped into it.
 func (r *reading) found() []string {
-	if r.lead[0] != "fd" && r.lead[0] != "fdfind" {
+	isFilter := language.Words("grep egrep fgrep").Has(r.lead[0]) && len(r.accesses) == 0
+	if !isFilter && r.lead[0] != "fd" && r.lead[0] != "fdfind" {
 		return r.names
 	}
 	names := slices.Clone(r.only)
-	isText := r.has("-g", "--glob", "-F", "--fixed-strings")
+	isText := r.has("-g", "--glob", "-F", "--fixed-strings") || r.lead[0] == "fgrep"
+	isPath := r.has("-p", "--full-path")
 	for _, pattern := range r.patterns {
 		if isText {
 			names = append(names, pattern, "*"+pattern+"*")
 		}
 		if !isText || r.has("--regex") {
-			isPath := r.has("-p", "--full-path")
-			names = append(names, language.Glob(".*"+strings.Trim(pattern, "^$")+".*", isPath))
+			rest, hasEnd := ".*", strings.HasSuffix(pattern, "$")
+			pattern = strings.Trim(pattern, "^$")
+			if strings.Contains(inBrackets().ReplaceAllString(pattern, ""), "|") {
+				pattern = "(" + pattern + ")"
+			} else if hasEnd {
+				rest = ""
+			}
+			names = append(names, language.Glob(".*"+pattern+rest, isPath))
 		}
 	}
 	if ending := r.values["-e"] + r.values["--extension"]; ending != "" {
@@ -825,6 +834,9 @@ func (r *reading) found() []string {
 	}
 	return names
 }
+
+// inBrackets matches brackets of a regular expression, within which | ends no alternative of the whole.
+var inBrackets = language.Compiled(`\([^()]*\)`)
 
 func (p *Part) marks() (n int) {
 	for _, a := range p.Accesses {
@@ -897,7 +909,7 @@ func (p *Part) lines(in pipe) listing {
 		if slices.ContainsFunc(p.given, func(f string) bool { return !filter.keeps.Has(f) }) {
 			return listing{}
 		}
-		return listing{below: in.from.below, spelled: in.from.spelled, cut: true}
+		return listing{below: p.picks(in.from.below), spelled: in.from.spelled, cut: true}
 	case !p.printsNames():
 		return listing{}
 	}
@@ -913,6 +925,38 @@ func (p *Part) lines(in pipe) listing {
 	}
 	return out
 }
+
+// picks returns where the names lie that a filter lets through. Any name may pass, as its patterns match whole paths, but
+// Only also has the names that they are meant for. What leaves names out is meant for the rest only if nod cannot read
+// it.
+func (p *Part) picks(below []Access) []Access {
+	below = slices.Clone(below)
+	isRest := slices.Contains(p.given, "-v") || slices.Contains(p.given, "--invert-match")
+	isOther := func(pattern string) bool { return !ofKind().MatchString(pattern) }
+	for i := range below {
+		only := below[i].Only
+		picked := slices.Clone(only)
+		if len(only) == 0 {
+			picked = []string{"*"}
+		}
+		for _, name := range p.names {
+			switch {
+			case isRest && (len(only) > 0 || name != language.AnyName):
+			case len(only) > 0 && !slices.ContainsFunc(only, isOther) && !strings.ContainsAny(name, ".?"):
+				for _, kind := range only {
+					picked = append(picked, name+kind[1:])
+				}
+			default:
+				picked = append(picked, name)
+			}
+		}
+		below[i].Only = picked
+	}
+	return below
+}
+
+// ofKind matches patterns for all files of a kind, such as *.go.
+var ofKind = language.Compiled(`^\*(\.[a-z0-9]+)+$`)
 
 // printsNames reports whether a part prints nothing but the names of files below what it reaches, spelled from its
 // paths.

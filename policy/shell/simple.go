@@ -926,9 +926,9 @@ func (p *Part) lines(in pipe) listing {
 	return out
 }
 
-// picks returns where the names lie that a filter lets through. Any name may pass, as its patterns match whole paths, but
-// Only also has the names that they are meant for. What leaves names out is meant for the rest only if nod cannot read
-// it.
+// picks returns where the names lie that a filter lets through. Any name may pass, as its patterns match whole paths,
+// but Only also has the names that they are meant for. What leaves names out is meant for the rest only if nod cannot
+// read it.
 func (p *Part) picks(below []Access) []Access {
 	below = slices.Clone(below)
 	isRest := slices.Contains(p.given, "-v") || slices.Contains(p.given, "--invert-match")

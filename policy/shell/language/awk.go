@@ -23,12 +23,22 @@ func Awk(program string, assigned []string) (grows float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r := awkReader{given: map[string]string{}, set: map[string]bool{}, factor: 1}
+	r := awkReader{
+		given: map[string]string{}, set: map[string]bool{}, made: map[string][]*awkNode{}, long: map[string]bool{}, factor: 1,
+	}
 	if err := r.assignments(assigned); err != nil {
 		return 0, err
 	}
 	for _, s := range statements {
 		s.each(r.collect)
+	}
+	for name := range r.long {
+		r.long[name] = slices.ContainsFunc(r.made[name], func(n *awkNode) bool { return isKept(n) && r.made[n.text] != nil })
+	}
+	for range r.made { // what is made of long text is long, too
+		for name, parts := range r.made {
+			r.long[name] = r.long[name] || slices.ContainsFunc(parts, r.isLong)
+		}
 	}
 	r.list(statements)
 	if r.factor > maxGrowth {
@@ -84,6 +94,9 @@ type awkReader struct {
 	set    map[string]bool   // those that the program sets, or the command twice
 	factor float64           // how many times longer than its line the program may make a record
 
+	made map[string][]*awkNode // what the text of each variable and array is made of
+	long map[string]bool       // those whose text may grow with each line: kept in many elements, it takes all memory
+
 	eachLine        bool // what follows is done for each line: BEGIN and END come before
 	collects, shows bool // a variable grows with each line; one is printed for each line
 
@@ -96,7 +109,22 @@ func (r *awkReader) collect(n *awkNode) {
 	if target := n.changes(); target.kind == "VarExpr" {
 		r.set[target.text] = true
 	}
+	target, to := n.kid("Left"), n.kid("Right")
+	if n.kind == "CallExpr" && n.op == "split" {
+		target, to = n.fields["Args"][1], n.fields["Args"][0]
+	} else if n.kind != "AssignExpr" {
+		return
+	}
+	r.made[target.text] = append(r.made[target.text], holds(to)...)
+	to.each(func(e *awkNode) {
+		if e.op == "<concat>" || e.op == "sprintf" {
+			r.long[target.text] = true // if it is joined to what is kept
+		}
+	})
 }
+
+// isLong reports whether a part of a text may grow with each line.
+func (r *awkReader) isLong(held *awkNode) bool { return isKept(held) && r.long[held.text] }
 
 func (r *awkReader) list(statements []*awkNode) {
 	for _, s := range statements {
@@ -154,8 +182,12 @@ func (r *awkReader) expression(e *awkNode) {
 	r.expressions(e.kids)
 	switch e.kind {
 	case "NumExpr", "StrExpr", "UnaryExpr", "CondExpr", "GroupingExpr", "MultiExpr":
-	case "VarExpr", "InExpr", "IndexExpr":
+	case "VarExpr", "InExpr":
 		r.name(e.text)
+	case "IndexExpr":
+		if r.name(e.text); slices.ContainsFunc(allHold(e.fields["Index"]), r.isLong) {
+			r.refuse(awkGrows)
+		}
 	case "RegExpr": // was judged before it was parsed
 	case "BinaryExpr":
 		if e.op == "~" || e.op == "!~" {
@@ -297,6 +329,10 @@ func (r *awkReader) assign(e *awkNode) {
 		r.assignSpecial(e, target.text)
 	}
 	if e.kind == "AssignExpr" {
+		isOther := func(n *awkNode) bool { return r.isLong(n) && !reflect.DeepEqual(n, target) }
+		if target.kind == "IndexExpr" && slices.ContainsFunc(holds(to), isOther) {
+			r.refuse(awkGrows)
+		}
 		r.change(target, to)
 	} else if target.kind == "FieldExpr" {
 		r.change(target, noAwkNode)

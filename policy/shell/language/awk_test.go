@@ -47,6 +47,9 @@ var awkAccepted = []string{
 	"/\\[x\\]\\/y/", "/[^\\/]+/", "$1 ~ /[\\/]/ || /a|b/", "{print \"a|b > c\"}", "{print \"system(1)\"}",
 	"/getline/", "{ if ($1 in a) print; else a[$1] }",
 	"{ out = (out == \"\" ? $1 : out \",\" $1) } END { print out }",
+	"{a[$1] = a[$1] \",\" $2}", "{a[NR] = prev; prev = $0}", "{k = $1 \"-\" $2; n[k]++}", "{s = s $0; n[length(s)]++}",
+	"{k = substr(prev, 1, 3); n[k]++; prev = $1}", "{k = FILENAME \":\" $1; n[k]++}", "{k = pat $1; n[k]++}",
+	"{n = split($0, p, \":\"); seen[p[1] \"/\" p[2]]++}",
 }
 
 var awkRefused = []string{
@@ -98,6 +101,10 @@ var awkRefused = []string{
 	"{s = s $0; t = t s; u = u t}",
 	"{" + strings.Repeat("gsub(/./, \"aaaaaaaaaaaaaaaaaaaa\"); ", 4) + "}",
 	"{s = s $0; gsub(/./, s)}",
+	"{a[NR] = a[NR-1] $0}", "{a[NR] = p $0; p = a[NR]}", "{p = p $0; a[NR] = p}", "{a[NR] = p; p = p \"x\"}",
+	"{s = s $0; a[s]}", "!a[s = s $0]++", "{s = sprintf(\"%s%s\", s, $0); t = s; u = t; a[NR, u] = 1}",
+	"{s = s $0; split(s, p, \"\\n\"); a[NR] = p[1]}", "{a[NR] = toupper(s); s = s $0}",
+	"{s = s $0; a[NR] = NR > 9 ? s : 1}",
 	"{printf \"%99999999d\", 1}", "{printf \"%*d\", 99999999, 1}", "{printf $0}", "{printf $1, $2}",
 	"{x = sprintf($1)}", "BEGIN{OFMT=\"%99999999d\"}", "BEGIN{CONVFMT=$1}", "BEGIN{x = sprintf(\"%999999999s\", 1)}",
 	"BEGIN{f=\"%s\"; printf f, 1}", "{printf \"%1$s\", 1}", "{printf \"%n\"}",

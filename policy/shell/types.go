@@ -554,7 +554,7 @@ func lastPart(path string) string {
 func revision(r *reading, w word) string {
 	isPath := r.dashes >= 0 && r.at >= r.dashes
 	switch {
-	case w.hat && !plainRevision().MatchString(w.text):
+	case w.hat && !plainRevision().MatchString(w.text) && !plainBlob().MatchString(w.text):
 		return "zsh may take " + quote(w.text) + " for a pattern."
 	case plainRevision().MatchString(w.text) && !isPath:
 		r.revs++

@@ -256,7 +256,8 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 	case r == '^' && (i > 0 || !first):
 		w.hat = true // HEAD^ is fine for git
 	case r == '{' || r == '}':
-		if strings.ContainsAny(strings.ReplaceAll(s, "{}", ""), "{}") { // not as find and xargs have it
+		w.hat = w.hat || strings.Contains(s, "@{") // stash@{0} is fine for git
+		if strings.ContainsAny(oneInBraces().ReplaceAllString(s, ""), "{}") {
 			w.unknown("It contains braces outside quotes, which shells expand.")
 		}
 	case r == '=' && i == 0 && first:
@@ -265,6 +266,10 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 		w.distrust("It contains " + quote(string(r)) + " outside quotes.")
 	}
 }
+
+// oneInBraces matches braces as find and xargs have them, and git with a single character, to which zsh can make no more
+// than one word of them.
+var oneInBraces = language.Compiled(`\{\}|@\{[0-9u]\}`)
 
 // ordinary characters mean nothing but themselves to bash, zsh and dash.
 const ordinary = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+="
@@ -371,9 +376,14 @@ func isSingle(parts []syntax.WordPart) bool {
 // evenSets matches patterns in which every [ opens a plain set such as [a-z].
 var evenSets = language.Compiled(`^([^\[\]]|\[[^\[\]/]+\])*$`)
 
-// plainRevision matches a git revision with ~ or ^ that names no file of note, however a shell reads it.
-var plainRevision = language.Compiled(
-	`^-{0,2}(HEAD|ORIG_HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})` +
-		`([~^][0-9]*)*(\.{2,3}(HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})?([~^][0-9]*)*)?$`)
+// plainRevision matches a git revision with ~, ^ or @{ that names no file of note, however a shell reads it; plainBlob,
+// a file in one.
+var (
+	plainRevision = language.Compiled(`^-{0,2}` + aRevision + `(\.{2,3}(` + aRevision + `)?)?$`)
+	plainBlob     = language.Compiled(`^` + aRevision + `:[A-Za-z0-9_./-]+$`)
+)
+
+const aRevision = `((HEAD|ORIG_HEAD|main|master|develop|origin/main|origin/master|stash|[0-9a-f]{7,40})(@\{[0-9u]\})?` +
+	`|@(\{[0-9u]\})?)([~^][0-9]*)*`
 
 func quote(s string) string { return language.Quote(s) }

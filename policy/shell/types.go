@@ -46,6 +46,7 @@ func init() { // for COMMAND leads back to the programs
 		"LOCALES": {check: matching(locales, "is no list of locales")},
 		"ZONE":    {check: matching(zone, "is no time zone")},
 		"DATE":    {check: matching(plainDate, "is not a plain date")},
+		"DAY":     {check: matching(plainDay, "is not a plain date")},
 
 		"PATH":      {check: pathOf(Look), streams: true, names: true},
 		"FOLDER":    {check: folder},
@@ -124,6 +125,7 @@ var (
 	curlFormat   = language.Compiled(`^(([^@%]|%\{[a-z_.]+\}|%%)([^%]|%\{[a-z_.]+\}|%%)*)?$`) // @ names a file of it
 	ranges       = language.Compiled(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
 	plainDate    = language.Compiled(`^[A-Za-z0-9 :.,+/-]*$`)
+	plainDay     = language.Compiled(`^(@[0-9.]+|[A-Za-z0-9 :.,+/-]*([A-Za-z:.,/]|[0-9][ +-])[A-Za-z0-9 :.,+/-]*)$`)
 	shortNumber  = language.Compiled(`^-?[0-9]{1,5}$`)
 	plainNumber  = language.Compiled(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
 )

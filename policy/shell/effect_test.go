@@ -19,7 +19,7 @@ import (
 )
 
 // builtins are the accepted programs that are part of the shells.
-var builtins = language.Words("echo true false pwd cd type command printf test set wait")
+var builtins = language.Words("echo true false pwd cd type command printf test set wait exit")
 
 // TestNothingChanges runs every accepted sample with bash in a scratch folder and sees no file change, but
 // .git/index, which git refreshes when it looks.

@@ -53,8 +53,8 @@ func look(command string) (passes bool, programs []string, accesses []shell.Acce
 var plain = regexp.MustCompile(`^[\w ./,:%+-]*( \| [\w ./,:%+-]*)*$`)
 
 // builtin matches commands whose program a shell may have built in, in its own way.
-var builtin = regexp.MustCompile(`(^|\| )(:|\.|cd|command|dirs|echo|false|getconf|hash|jobs|kill|printf|pwd|test|` +
-	`times|true|type|ulimit|umask|wait|whence|where|which)( |$)`)
+var builtin = regexp.MustCompile(`(^|\| )(:|\.|cd|command|dirs|echo|exit|false|getconf|hash|jobs|kill|printf|pwd|` +
+	`test|times|true|type|ulimit|umask|wait|whence|where|which)( |$)`)
 
 // optional are patterns of commands that the options of a shell may make a difference to, by the first option.
 var optional = map[string]*regexp.Regexp{

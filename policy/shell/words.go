@@ -267,8 +267,8 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 	}
 }
 
-// oneInBraces matches braces as find and xargs have them, and git with a single character, to which zsh can make no more
-// than one word of them.
+// oneInBraces matches braces as find and xargs have them, and as git has them around a single character, of which zsh
+// can make no more than one word.
 var oneInBraces = language.Compiled(`\{\}|@\{[0-9u]\}`)
 
 // ordinary characters mean nothing but themselves to bash, zsh and dash.

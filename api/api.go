@@ -37,6 +37,9 @@ const (
 	MaxHookWait = 9*time.Minute + 30*time.Second
 )
 
+// NoEvent is the event of a hook whose payload does not name it readably.
+const NoEvent = "unknown"
+
 // Common are the fields that every request's body may have in addition to its own. The zero value is valid.
 type Common struct {
 	Agent          string  `json:"agent,omitzero" description:"who asks, as it calls itself" example:"claude-code"`

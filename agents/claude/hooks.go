@@ -458,7 +458,7 @@ func Deny(event, reason string) any {
 	switch event {
 	case "PermissionRequest":
 		return permission(d)
-	case "PreToolUse":
+	case "PreToolUse", api.NoEvent: // another event ignores this
 		return preTool(d)
 	}
 	return nil

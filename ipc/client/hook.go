@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/api"
 )
 
 // HookCall is one call of an agent's hook. Its fields are as in [nod/ipc/hooks.Call].
@@ -56,7 +58,7 @@ func NewHookCall(agent, event string, payload []byte) HookCall {
 }
 
 // EventOf reads the event's name from a payload, or from the readable part of it: agents put the name in a field before
-// what a model writes.
+// what a model writes. Without one it returns [api.NoEvent].
 func EventOf(payload io.Reader) string {
 	d := jsontext.NewDecoder(payload, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	texts := map[string]string{}
@@ -78,7 +80,7 @@ func EventOf(payload io.Reader) string {
 			return texts[field]
 		}
 	}
-	return "unknown"
+	return api.NoEvent
 }
 
 // SettingsVariables are the environment variables that say where agents have their settings.

@@ -126,10 +126,11 @@ type Protocol struct {
 	Payload func(written []byte, env func(string) string) ([]byte, error)
 }
 
-// DenyIn returns a [Protocol.Deny] that replies to these events, and decides nothing for others.
+// DenyIn returns a [Protocol.Deny] that replies to these events and, since it may be one of them, to [api.NoEvent]. It
+// decides nothing for others.
 func DenyIn(deny func(reason string) any, events ...string) func(event, reason string) any {
 	return func(event, reason string) any {
-		if !slices.Contains(events, event) {
+		if event != api.NoEvent && !slices.Contains(events, event) {
 			return nil
 		}
 		return deny(reason)
@@ -207,6 +208,9 @@ type Step struct {
 func Reads[P any](stepOf func(P, Call) (Step, error)) func(Call) (Step, error) {
 	return func(c Call) (Step, error) {
 		var payload P
+		if c.Event == api.NoEvent {
+			return Step{}, errors.New("it names no event")
+		}
 		if err := namedOnce(c.Payload); err != nil {
 			return Step{}, err
 		}

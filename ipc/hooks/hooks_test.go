@@ -329,7 +329,7 @@ func TestPolicySpeaksBeforeThePrompt(t *testing.T) {
 }
 
 // Nothing that nod does not know may become an error or an allow. A call that lacks what a rule is held against is
-// denied where the agent would go on with it, and so is one that cannot be read.
+// denied where the agent would go on with it, and so is one that cannot be read, or does not say what it is.
 func TestTheUnknownIsNoDecision(t *testing.T) {
 	payloads := map[string]string{
 		"unknown event":  `{"session_id":"s","hook_event_name":"Brandnew","tool_name":"Bash","tool_input":{}}`,
@@ -351,7 +351,9 @@ func TestTheUnknownIsNoDecision(t *testing.T) {
 		"claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "kimi-code", "crush", "generic",
 	} {
 		for name, payload := range payloads {
-			for _, event := range []string{"PermissionRequest", "PreToolUse", "BeforeTool", "Elicitation", "Brandnew", ""} {
+			for _, event := range []string{
+				"PermissionRequest", "PreToolUse", "BeforeTool", "Elicitation", "Brandnew", "", api.NoEvent,
+			} {
 				if name == "unknown event" && event != "Brandnew" {
 					continue
 				}
@@ -363,7 +365,8 @@ func TestTheUnknownIsNoDecision(t *testing.T) {
 				reply, err := r.Handle(t.Context(), hooks.Call{Agent: agent, Event: event, Payload: []byte(payload)})
 				isDenied := strings.Contains(string(reply), "nobody decided: nod could not ask the user") ||
 					strings.Contains(string(reply), "could not read the call")
-				if err != nil || len(reply) != 0 && (!isDenied || event == "Brandnew") {
+				mustDeny := event == api.NoEvent && agent != "copilot-cli" // whose hooks are told their event
+				if err != nil || len(reply) != 0 && (!isDenied || event == "Brandnew") || mustDeny && !isDenied {
 					t.Errorf("%s %s %s: %q, %v", agent, event, name, reply, err)
 				}
 			}

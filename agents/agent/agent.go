@@ -155,6 +155,9 @@ func (f File) found() (Found, error) {
 // HookSettings reports whether the agent's settings switch its own prompt off, so that nod alone decides (true if that
 // is unknown), and how long they let it wait for nod's hook; 0 if that is unknown, or as nod set it.
 func (a Agent) HookSettings(m Machine) (gate bool, limit time.Duration) {
+	if !filepath.IsAbs(m.Home) {
+		return a.Gate != nil, 0
+	}
 	if a.Gate != nil {
 		found, err := a.Gate(m).found()
 		gate = err != nil || found.Some

@@ -3,7 +3,6 @@ package registry
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -135,8 +134,8 @@ func Protocols() map[string]hooks.Protocol {
 // they let it wait for nod's hook; 0 if that is unknown. HOME is the home folder on every platform.
 func Settings(name string, env func(string) string) (gate bool, limit time.Duration) {
 	a, err := Find(All(), name)
-	if m := (agent.Machine{Home: env("HOME"), Env: env}); err == nil && filepath.IsAbs(m.Home) {
-		return a.HookSettings(m)
+	if err != nil {
+		return false, 0
 	}
-	return false, 0
+	return a.HookSettings(agent.Machine{Home: env("HOME"), Env: env})
 }

@@ -146,3 +146,15 @@ func TestTranscriptFolders(t *testing.T) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
+
+// Without a home folder nobody knows whether the agent's own prompt is switched off, so nod decides.
+func TestSettingsWithoutAHomeFolder(t *testing.T) {
+	for _, a := range All() {
+		for _, home := range []string{"", "home"} {
+			gate, limit := Settings(a.Name, func(name string) string { return map[string]string{"HOME": home}[name] })
+			if gate != (a.Gate != nil) || limit != 0 {
+				t.Errorf("%s in %q: %v, %v", a.Name, home, gate, limit)
+			}
+		}
+	}
+}

@@ -101,9 +101,8 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run
 		}
 	}
 	h := client.NewHookCall(a.Name, eventOf(), payload)
-	if m, err := agent.Here(); err == nil {
-		h.Gate, h.Limit = a.HookSettings(m)
-	}
+	m, _ := agent.Here() // without a home folder the settings are unknown
+	h.Gate, h.Limit = a.HookSettings(m)
 	var reply []byte
 	if err = errors.New(run.failed); run.failed == "" {
 		reply, err = waiting.Hook(ctx, h)
@@ -130,10 +129,8 @@ func deniesSilence(p hooks.Protocol, h client.HookCall) bool {
 
 // away returns the reply for the agent when nod-desktop cannot be asked.
 func away(a agent.Agent, event string, cause error) []byte {
-	gate := false
-	if m, err := agent.Here(); err == nil {
-		gate, _ = a.HookSettings(m)
-	}
+	m, _ := agent.Here()
+	gate, _ := a.HookSettings(m)
 	strict, broken := isStrict(a.Name)
 	if !gate && !strict {
 		return nil

@@ -23,15 +23,19 @@ import (
 
 // Where nod alone decides, a call that is too long or too deep to be read is denied: the agent goes on after silence.
 func TestTheGateDeniesWhatNodCannotRead(t *testing.T) {
-	for name, moved := range map[string]bool{"in the home folder": false, "where GEMINI_CLI_HOME says": true} {
+	for _, name := range []string{"in the home folder", "where GEMINI_CLI_HOME says", "unknown: there is no home folder"} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			t.Setenv("HOME", home)
 			t.Setenv("USERPROFILE", home)
 			t.Setenv("XDG_RUNTIME_DIR", home)
 			t.Setenv("GEMINI_CLI_HOME", "")
-			if moved {
+			switch name {
+			case "where GEMINI_CLI_HOME says":
 				t.Setenv("GEMINI_CLI_HOME", filepath.Join(home, "moved"))
+			case "unknown: there is no home folder":
+				t.Setenv("HOME", "")
+				t.Setenv("USERPROFILE", "")
 			}
 			deniesWhatItCannotRead(t, agent.Machine{Home: home, Env: os.Getenv})
 		})

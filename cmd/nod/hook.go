@@ -34,8 +34,8 @@ func (c *console) hook() *cobra.Command {
 		Short: "Answer a coding agent's hook (nod agents install sets this up)",
 		Long: `Read a hook's payload from standard input, pass it to nod-desktop, and print the agent's own reply: one JSON
 object, or nothing, which means "no decision". The exit status is 0, because an agent would show anything else as an
-error; only if the reply can't be printed it is 2, with which most agents deny. For Amp and Letta Code, which go by the
-exit status and standard error, 0 allows, 1 means "no decision", and 2 denies.
+error, or 2 if the reply can't be printed: then most agents deny. For Amp and Letta Code, which go by the exit status
+and standard error, 0 allows, 1 means "no decision", and 2 denies.
 
 While nod-desktop isn't running, the hook prints nothing, and the agent asks in its own way. For agents listed under
 agents.strict in the configuration, and for every agent if the configuration is broken, it denies instead, with a reason

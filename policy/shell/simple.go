@@ -926,9 +926,9 @@ func (p *Part) lines(in pipe) listing {
 	return out
 }
 
-// picks returns where the names lie that a filter lets through. Any name may pass, as its patterns match whole paths,
-// but Only also has the names that they are meant for. What leaves names out is meant for the rest only if nod cannot
-// read it.
+// picks adds the names that a filter such as grep asks for to those of a listing, so that a secret which it names counts
+// as named. The others stay: its patterns match anywhere in a path. What -v leaves out is not asked for, unless nod
+// cannot read the pattern.
 func (p *Part) picks(below []Access) []Access {
 	below = slices.Clone(below)
 	isRest := slices.Contains(p.given, "-v") || slices.Contains(p.given, "--invert-match")

@@ -2,6 +2,7 @@ package language
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -32,8 +33,13 @@ func Awk(program string, assigned []string) (grows float64, err error) {
 	for _, s := range statements {
 		s.each(r.collect)
 	}
+	isMade := func(n *awkNode) bool { return isKept(n) && r.made[n.text] != nil }
+	for left := 0; left != len(r.made); { // what is not made of itself, however indirectly, does not grow
+		left = len(r.made)
+		maps.DeleteFunc(r.made, func(_ string, parts []*awkNode) bool { return !slices.ContainsFunc(parts, isMade) })
+	}
 	for name := range r.long {
-		r.long[name] = slices.ContainsFunc(r.made[name], func(n *awkNode) bool { return isKept(n) && r.made[n.text] != nil })
+		r.long[name] = r.made[name] != nil
 	}
 	for range r.made { // what is made of long text is long, too
 		for name, parts := range r.made {

@@ -49,7 +49,8 @@ var awkAccepted = []string{
 	"{ out = (out == \"\" ? $1 : out \",\" $1) } END { print out }",
 	"{a[$1] = a[$1] \",\" $2}", "{a[NR] = prev; prev = $0}", "{k = $1 \"-\" $2; n[k]++}", "{s = s $0; n[length(s)]++}",
 	"{k = substr(prev, 1, 3); n[k]++; prev = $1}", "{k = FILENAME \":\" $1; n[k]++}", "{k = pat $1; n[k]++}",
-	"{n = split($0, p, \":\"); seen[p[1] \"/\" p[2]]++}",
+	"{n = split($0, p, \":\"); seen[p[1] \"/\" p[2]]++}", "{x = substr($0, 1, 5); y = x \"-\" $2; n[y]++}",
+	"{x = prev $0; n[x]++; prev = $1}", "/^#/{head = $2} {n[head \"/\" $1]++}",
 }
 
 var awkRefused = []string{

@@ -930,29 +930,41 @@ func (p *Part) lines(in pipe) listing {
 // as named. The others stay: its patterns match anywhere in a path. What -v leaves out is not asked for, unless nod
 // cannot read the pattern.
 func (p *Part) picks(below []Access) []Access {
+	if len(p.names) == 0 {
+		return below
+	}
 	below = slices.Clone(below)
-	isRest := slices.Contains(p.given, "-v") || slices.Contains(p.given, "--invert-match")
-	isOther := func(pattern string) bool { return !ofKind().MatchString(pattern) }
+	var only, picked []string
 	for i := range below {
-		only := below[i].Only
-		picked := slices.Clone(only)
-		if len(only) == 0 {
-			picked = []string{"*"}
-		}
-		for _, name := range p.names {
-			switch {
-			case isRest && (len(only) > 0 || name != language.AnyName):
-			case len(only) > 0 && !slices.ContainsFunc(only, isOther) && !strings.ContainsAny(name, ".?"):
-				for _, kind := range only {
-					picked = append(picked, name+kind[1:])
-				}
-			default:
-				picked = append(picked, name)
-			}
+		if i == 0 || !slices.Equal(below[i].Only, only) { // most are alike, and many
+			only = below[i].Only
+			picked = p.picked(only)
 		}
 		below[i].Only = picked
 	}
 	return below
+}
+
+func (p *Part) picked(only []string) []string {
+	picked := slices.Clone(only)
+	if len(only) == 0 {
+		picked = []string{"*"}
+	}
+	isRest := slices.Contains(p.given, "-v") || slices.Contains(p.given, "--invert-match")
+	isOther := func(pattern string) bool { return !ofKind().MatchString(pattern) }
+	isKind := len(only) > 0 && !slices.ContainsFunc(only, isOther)
+	for _, name := range p.names {
+		switch {
+		case isRest && (len(only) > 0 || name != language.AnyName):
+		case isKind && !strings.ContainsAny(name, ".?"):
+			for _, kind := range only {
+				picked = append(picked, name+kind[1:])
+			}
+		default:
+			picked = append(picked, name)
+		}
+	}
+	return picked
 }
 
 // ofKind matches patterns for all files of a kind, such as *.go.

@@ -926,9 +926,9 @@ func (p *Part) lines(in pipe) listing {
 	return out
 }
 
-// picks adds the names that a filter such as grep asks for to those of a listing, so that a secret which it names counts
-// as named. The others stay: its patterns match anywhere in a path. What -v leaves out is not asked for, unless nod
-// cannot read the pattern.
+// picks adds the names that a filter such as grep asks for to those of a listing, so that a secret that it names counts
+// as named. The others stay, since its patterns match anywhere in a path. What -v leaves out is not asked for, unless
+// nod cannot read the pattern.
 func (p *Part) picks(below []Access) []Access {
 	if len(p.names) == 0 {
 		return below

@@ -37,7 +37,7 @@ const (
 	MaxHookWait = 9*time.Minute + 30*time.Second
 )
 
-// NoEvent is the event of a hook whose payload does not name it readably.
+// NoEvent stands for the event of a hook whose payload names none that nod can read.
 const NoEvent = "unknown"
 
 // Common are the fields that every request's body may have in addition to its own. The zero value is valid.

@@ -207,7 +207,7 @@ func (c *console) endHook(p hooks.Protocol, reply []byte) error {
 		return nil
 	}
 	if _, err := c.out.Write(append(bytes.TrimSpace(reply), '\n')); err != nil {
-		return &withStatus{err, exitUsage} // which denies, to most agents
+		return &withStatus{err, exitUsage} // most agents deny at 2
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"nod/api"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // HookCall is one call of an agent's hook. Its fields are as in [nod/ipc/hooks.Call].

@@ -33,19 +33,7 @@ func Awk(program string, assigned []string) (grows float64, err error) {
 	for _, s := range statements {
 		s.each(r.collect)
 	}
-	isMade := func(n *awkNode) bool { return isKept(n) && r.made[n.text] != nil }
-	for left := 0; left != len(r.made); { // what is not made of itself, however indirectly, does not grow
-		left = len(r.made)
-		maps.DeleteFunc(r.made, func(_ string, parts []*awkNode) bool { return !slices.ContainsFunc(parts, isMade) })
-	}
-	for name := range r.long {
-		r.long[name] = r.made[name] != nil
-	}
-	for range r.made { // what is made of long text is long, too
-		for name, parts := range r.made {
-			r.long[name] = r.long[name] || slices.ContainsFunc(parts, r.isLong)
-		}
-	}
+	r.findLong()
 	r.list(statements)
 	if r.factor > maxGrowth {
 		r.refuse(awkGrows)
@@ -101,7 +89,7 @@ type awkReader struct {
 	factor float64           // how many times longer than its line the program may make a record
 
 	made map[string][]*awkNode // what the text of each variable and array is made of
-	long map[string]bool       // those whose text may grow with each line: kept in many elements, it takes all memory
+	long map[string]bool       // those whose text may grow with each line; in many elements, it takes all memory
 
 	eachLine        bool // what follows is done for each line: BEGIN and END come before
 	collects, shows bool // a variable grows with each line; one is printed for each line
@@ -124,9 +112,27 @@ func (r *awkReader) collect(n *awkNode) {
 	r.made[target.text] = append(r.made[target.text], holds(to)...)
 	to.each(func(e *awkNode) {
 		if e.op == "<concat>" || e.op == "sprintf" {
-			r.long[target.text] = true // if it is joined to what is kept
+			r.long[target.text] = true // which findLong checks
 		}
 	})
+}
+
+// findLong works out which texts may grow with each line: those that are joined and, however indirectly, made of
+// themselves, and all that are made of those.
+func (r *awkReader) findLong() {
+	isMade := func(n *awkNode) bool { return isKept(n) && r.made[n.text] != nil }
+	for left := 0; left != len(r.made); { // what stays is made of itself, or of a text that is
+		left = len(r.made)
+		maps.DeleteFunc(r.made, func(_ string, parts []*awkNode) bool { return !slices.ContainsFunc(parts, isMade) })
+	}
+	for name := range r.long {
+		r.long[name] = r.made[name] != nil
+	}
+	for range r.made {
+		for name, parts := range r.made {
+			r.long[name] = r.long[name] || slices.ContainsFunc(parts, r.isLong)
+		}
+	}
 }
 
 // isLong reports whether a part of a text may grow with each line.

@@ -314,9 +314,7 @@ func awk(r *reading, w word) string {
 		}
 	}
 	r.prints += quotedLength(w.text)
-	grows, err := language.Awk(w.text, assigned)
-	r.grows = max(r.grows, 1) * max(grows, 1)
-	return problemOf(err)
+	return problemOf(language.Awk(w.text, assigned))
 }
 
 // quotedLength returns the length of the quoted texts in a script for awk or jq.

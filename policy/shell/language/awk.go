@@ -2,7 +2,6 @@ package language
 
 import (
 	"cmp"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,37 +10,32 @@ import (
 
 // Awk judges an awk program that only prints. assigned holds the variables that the command sets, with -v or among the
 // operands, as NAME=VALUE. Awk refuses other programs, files apart from the input, the environment, functions that the
-// program defines, loops, formats and patterns that are not plain texts, and what may make a text longer by a factor
-// with each line.
+// program defines, loops, formats and patterns that are not plain texts, and what may make a text longer with each line.
 //
-// What passes means the same to gawk, mawk, busybox and BSD awk, apart from what they print. grows is how many times it
-// prints what it has collected.
-func Awk(program string, assigned []string) (grows float64, err error) {
+// What passes means the same to gawk, mawk, busybox and BSD awk, apart from what they print.
+func Awk(program string, assigned []string) error {
 	if err := cmp.Or(unreadable(program), scanAwk(program)); err != nil {
-		return 0, err
+		return err
 	}
 	statements, err := parseAwk(program)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	r := awkReader{
-		given: map[string]string{}, set: map[string]bool{}, made: map[string][]*awkNode{}, long: map[string]bool{}, factor: 1,
-	}
+	r := awkReader{given: map[string]string{}, set: map[string]bool{}, factor: 1}
 	if err := r.assignments(assigned); err != nil {
-		return 0, err
+		return err
 	}
 	for _, s := range statements {
-		s.each(r.collect)
+		s.each(func(n *awkNode) {
+			if target := n.changes(); target.kind == "VarExpr" {
+				r.set[target.text] = true
+			}
+		})
 	}
-	r.findLong()
-	r.list(statements)
-	if r.factor > maxGrowth {
+	if r.list(statements); r.factor > maxGrowth {
 		r.refuse(awkGrows)
 	}
-	if grows = 1; r.collects && r.shows {
-		grows = perLine
-	}
-	return grows, r.err
+	return r.err
 }
 
 var awkAssignment = Compiled(`(?s)^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
@@ -52,9 +46,6 @@ var awkSealed = Words("ENVIRON ARGV ARGC ARGIND SYMTAB FUNCTAB PROCINFO BINMODE 
 	"OFMT CONVFMT")
 
 var awkPatterns = Words("FS RS FPAT")
-
-// awkCode is a character spelled by its number, which could be part of a pattern or format.
-var awkCode = Compiled(`\\[0-9xu]`)
 
 func (r *awkReader) assignments(assigned []string) error {
 	for _, a := range assigned {
@@ -88,55 +79,10 @@ type awkReader struct {
 	set    map[string]bool   // those that the program sets, or the command twice
 	factor float64           // how many times longer than its line the program may make a record
 
-	made map[string][]*awkNode // what the text of each variable and array is made of
-	long map[string]bool       // those whose text may grow with each line; in many elements, it takes all memory
-
-	eachLine        bool // what follows is done for each line: BEGIN and END come before
-	collects, shows bool // a variable grows with each line; one is printed for each line
-
 	err error
 }
 
 func (r *awkReader) refuse(reason string) { r.err = cmp.Or(r.err, error(refusal(reason))) }
-
-func (r *awkReader) collect(n *awkNode) {
-	if target := n.changes(); target.kind == "VarExpr" {
-		r.set[target.text] = true
-	}
-	target, to := n.kid("Left"), n.kid("Right")
-	if n.kind == "CallExpr" && n.op == "split" {
-		target, to = n.fields["Args"][1], n.fields["Args"][0]
-	} else if n.kind != "AssignExpr" {
-		return
-	}
-	r.made[target.text] = append(r.made[target.text], holds(to)...)
-	to.each(func(e *awkNode) {
-		if e.op == "<concat>" || e.op == "sprintf" {
-			r.long[target.text] = true // which findLong checks
-		}
-	})
-}
-
-// findLong works out which texts may grow with each line: those that are joined and, however indirectly, made of
-// themselves, and all that are made of those.
-func (r *awkReader) findLong() {
-	isMade := func(n *awkNode) bool { return isKept(n) && r.made[n.text] != nil }
-	for left := 0; left != len(r.made); { // what stays is made of itself, or of a text that is
-		left = len(r.made)
-		maps.DeleteFunc(r.made, func(_ string, parts []*awkNode) bool { return !slices.ContainsFunc(parts, isMade) })
-	}
-	for name := range r.long {
-		r.long[name] = r.made[name] != nil
-	}
-	for range r.made {
-		for name, parts := range r.made {
-			r.long[name] = r.long[name] || slices.ContainsFunc(parts, r.isLong)
-		}
-	}
-}
-
-// isLong reports whether a part of a text may grow with each line.
-func (r *awkReader) isLong(held *awkNode) bool { return isKept(held) && r.long[held.text] }
 
 func (r *awkReader) list(statements []*awkNode) {
 	for _, s := range statements {
@@ -148,7 +94,6 @@ func (r *awkReader) statement(s *awkNode) {
 	switch s.kind {
 	case "PrintStmt", "PrintfStmt":
 		args := s.fields["Args"]
-		r.shows = r.shows || r.eachLine && slices.ContainsFunc(allHold(args), isKept)
 		if s.kid("Dest") != noAwkNode {
 			r.refuse("The awk program may write a file.")
 		}
@@ -169,7 +114,6 @@ func (r *awkReader) statement(s *awkNode) {
 	case "ExitStmt":
 		r.expressions(s.fields["Status"])
 	case "Action":
-		r.eachLine = true
 		r.expressions(s.fields["Pattern"])
 		r.list(s.fields["Stmts"])
 	case "NextStmt", "NextfileStmt":
@@ -197,9 +141,7 @@ func (r *awkReader) expression(e *awkNode) {
 	case "VarExpr", "InExpr":
 		r.name(e.text)
 	case "IndexExpr":
-		if r.name(e.text); slices.ContainsFunc(allHold(e.fields["Index"]), r.isLong) {
-			r.refuse(awkGrows)
-		}
+		r.name(e.text)
 	case "RegExpr": // was judged before it was parsed
 	case "BinaryExpr":
 		if e.op == "~" || e.op == "!~" {
@@ -341,40 +283,47 @@ func (r *awkReader) assign(e *awkNode) {
 		r.assignSpecial(e, target.text)
 	}
 	if e.kind == "AssignExpr" {
-		isOther := func(n *awkNode) bool { return r.isLong(n) && !reflect.DeepEqual(n, target) }
-		if target.kind == "IndexExpr" && slices.ContainsFunc(holds(to), isOther) {
-			r.refuse(awkGrows)
-		}
 		r.change(target, to)
 	} else if target.kind == "FieldExpr" {
 		r.change(target, noAwkNode)
 	}
 }
 
-// change judges what a variable, an element or a field is set to. A variable may hold one other or its own old value,
-// and so grows by lines only; fields hold no variables.
+// change judges what a variable, an element or a field is set to. What variables hold may be copied to others, but not
+// joined with more, and so stays as short as a line; fields hold none of it.
 func (r *awkReader) change(target, to *awkNode) {
-	variables, fields, hasItself := 0, 0, false
+	if target.kind != "FieldExpr" {
+		if r.joins(to) {
+			r.refuse(awkGrows)
+		}
+		return
+	}
+	fields, hasItself := 0, false
 	for _, n := range holds(to) {
 		switch {
-		case isKept(n):
-			variables++
+		case r.isKept(n):
+			r.refuse(awkGrows)
 		case !hasItself && reflect.DeepEqual(n, target):
 			hasItself = true
 		default:
 			fields++
 		}
 	}
-	switch {
-	case target.kind != "FieldExpr":
-		if r.collects = r.collects || hasItself || variables > 0; variables > 1 {
-			r.refuse(awkGrows)
-		}
-		return
-	case variables > 0:
-		r.refuse(awkGrows)
-	}
 	r.factor *= float64(1 + fields)
+}
+
+// joins reports whether an expression joins what a variable holds with other text.
+func (r *awkReader) joins(e *awkNode) bool {
+	if e.op == "<concat>" || e.op == "sprintf" {
+		return slices.ContainsFunc(holds(e), r.isKept)
+	}
+	return e.kind != "IndexExpr" && slices.ContainsFunc(e.kids, r.joins)
+}
+
+// isKept reports whether what [holds] returned keeps text of one line for the next.
+func (r *awkReader) isKept(held *awkNode) bool {
+	_, isConstant := r.constant(held)
+	return held.kind != "FieldExpr" && !isConstant && !(held.kind == "VarExpr" && awkBuiltIn.Has(held.text))
 }
 
 // assignSpecial judges assignments to variables that awk itself uses.
@@ -391,25 +340,14 @@ func (r *awkReader) assignSpecial(e *awkNode, name string) {
 
 // substitute judges how much longer sub or gsub may make a text. Only fields are reset with each line.
 func (r *awkReader) substitute(global bool, args []*awkNode) {
-	pattern, ok := r.constant(args[0])
-	if args[0].bare().kind == "RegExpr" {
-		pattern, ok = args[0].bare().text, true
-	}
-	shape, err := measure(pattern, awkExtended)
 	replacement, known := r.constant(args[1])
-	if !ok || err != nil {
-		return // refused already
-	}
 	replacement = strings.ReplaceAll(replacement, `\`, "x") // which awk may keep
-	factor := sedFactor(shape, replacement, global)
+	factor := sedFactor(replacement, global)
 	if !known || factor > 1 && substituted(args).kind != "FieldExpr" {
 		r.refuse(awkGrows)
 	}
 	r.factor *= factor
 }
-
-// isKept reports whether a variable, element or field that [holds] returned keeps its text for the next line.
-func isKept(held *awkNode) bool { return held.kind != "FieldExpr" }
 
 // holds returns the variables, elements and fields whose text an expression contains. Numbers are short.
 func holds(e *awkNode) []*awkNode {

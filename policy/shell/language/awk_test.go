@@ -7,12 +7,12 @@ import (
 
 func TestAwk(t *testing.T) {
 	for _, program := range awkAccepted {
-		if _, err := Awk(program, []string{"pat=foo", "n=3", "OFS=,"}); err != nil {
+		if err := Awk(program, []string{"pat=foo", "n=3", "OFS=,"}); err != nil {
 			t.Errorf("Awk(%q) = %v", program, err)
 		}
 	}
 	for _, program := range awkRefused {
-		if _, err := Awk(program, nil); err == nil {
+		if err := Awk(program, nil); err == nil {
 			t.Errorf("Awk(%q) is accepted", program)
 		}
 	}
@@ -31,7 +31,7 @@ var awkAccepted = []string{
 	"{gsub(/\\033\\[[0-9;]*m/, \"\"); print}",
 	"{n=split($0, a, \",\"); print a[1], a[n]}",
 	"{print substr($0, 1, 80)}", "{print toupper($1) tolower($2)}", "{print index($0, \"x\")}",
-	"match($0, /[0-9]+/) {print substr($0, RSTART, RLENGTH)}", "{s = s $0 \"\\n\"} END {printf \"%s\", s}",
+	"match($0, /[0-9]+/) {print substr($0, RSTART, RLENGTH)}",
 
 	"NR==FNR{a[$1]=1; next} $1 in a", "NR==FNR{a[$1]=$2;next} ($1 in a){print $0, a[$1]}", "{ $3 = \"\"; print }",
 	"{$1=$1; print}", "{$1=\"\"; sub(/^ /, \"\"); print}", "NR>1{print prev} {prev=$0}",
@@ -45,12 +45,9 @@ var awkAccepted = []string{
 	"/^---$/{exit} {print}", "{delete a; a[1]=2}", "$2/$3 > 0.5", "{print $1/2}",
 	"{print a[1]/2}", "{print $1 / $2, (3)/4}",
 	"/\\[x\\]\\/y/", "/[^\\/]+/", "$1 ~ /[\\/]/ || /a|b/", "{print \"a|b > c\"}", "{print \"system(1)\"}",
-	"/getline/", "{ if ($1 in a) print; else a[$1] }",
-	"{ out = (out == \"\" ? $1 : out \",\" $1) } END { print out }",
-	"{a[$1] = a[$1] \",\" $2}", "{a[NR] = prev; prev = $0}", "{k = $1 \"-\" $2; n[k]++}", "{s = s $0; n[length(s)]++}",
+	"/getline/", "{ if ($1 in a) print; else a[$1] }", "{a[NR] = prev; prev = $0}", "{k = $1 \"-\" $2; n[k]++}",
 	"{k = substr(prev, 1, 3); n[k]++; prev = $1}", "{k = FILENAME \":\" $1; n[k]++}", "{k = pat $1; n[k]++}",
-	"{n = split($0, p, \":\"); seen[p[1] \"/\" p[2]]++}", "{x = substr($0, 1, 5); y = x \"-\" $2; n[y]++}",
-	"{x = prev $0; n[x]++; prev = $1}", "/^#/{head = $2} {n[head \"/\" $1]++}",
+	"{n = split($0, p, \":\"); seen[p[1] \"/\" p[2]]++}", "/^#/{head = $2} {n[head \"/\" $1]++}",
 }
 
 var awkRefused = []string{
@@ -94,6 +91,10 @@ var awkRefused = []string{
 	"BEGIN{b=9999;c=b+b;d=c+c;e=d+d;f=e+e;for(i=0;i<f;i++) x=1}", "BEGIN{for(i=0;i<RLENGTH;i++) print}",
 	"BEGIN{n=1;n*=10;for(i=0;i<n;i++) print}", "{for(i=0;i<=n;i++) m++; for(i=0;i<=m;i++) n++}",
 	"{n = n + n + 1; for(i=0;i<n;i++) x=1}",
+	"{s = s $0 \"\\n\"} END {printf \"%s\", s}", "{ out = (out == \"\" ? $1 : out \",\" $1) } END { print out }",
+	"{a[$1] = a[$1] \",\" $2}", "{s = s $0; n[length(s)]++}", "{x = substr($0, 1, 5); y = x \"-\" $2; n[y]++}", "{x = prev $0; n[x]++; prev = $1}",
+	"{t = (s $0); s = t}", "{s = toupper(s $0)}", "{split(s s, p, \"-\"); s = p[1]}", "{t = substr(s t, 1)}", "{x = (s = s $0)}",
+	"{if ((s = s $0) ~ /x/) print}", "{s = sprintf(\"%s-\", s)}", "{x[1] = y[1] z[1]}",
 	"{s = s s}", "{s = s $0 s}", "{a = a b; b = b a}", "{t = s s; s = t}", "{$0 = $0 $0 s; s = $0}",
 	"{for(i=1;i<=NF;i++) $i = $0}", "{for(i=1;i<9000;i++) $0 = $0 $0}", "{gsub(/x/, \"xx\", s)}",
 	"{gsub(/x/, \"&&\", s); s = s $0}", "BEGIN{s=\"x\"; for(i=0;i<99;i++) s = sprintf(\"%s%s\", s, s)}",
@@ -109,8 +110,7 @@ var awkRefused = []string{
 	"{printf \"%99999999d\", 1}", "{printf \"%*d\", 99999999, 1}", "{printf $0}", "{printf $1, $2}",
 	"{x = sprintf($1)}", "BEGIN{OFMT=\"%99999999d\"}", "BEGIN{CONVFMT=$1}", "BEGIN{x = sprintf(\"%999999999s\", 1)}",
 	"BEGIN{f=\"%s\"; printf f, 1}", "{printf \"%1$s\", 1}", "{printf \"%n\"}",
-	"$0 ~ $1", "{gsub($1, \"x\")}", "{split($0, a, $1)}", "/((a{1,1000}){1,1000}){1,1000}/", "/^(a+)+$/",
-	"$0 ~ \"(a+)+$\"", "BEGIN{FS=\"(a+)+b\"}", "BEGIN{FS=$1}", "BEGIN{RS=\"(a+)+b\"}",
+	"$0 ~ $1", "{gsub($1, \"x\")}", "{split($0, a, $1)}", "/((a{1,1000}){1,1000}){1,1000}/", "BEGIN{FS=$1}",
 	"BEGIN{re=\"a\"; re = re \"+\"} $0 ~ re", "/a\\173 1,1000\\175/", "BEGIN{NF=100000000}", "{$100000000=1}",
 	"{print $100000000}", "{print $($1)}", "{$($1)=1}", "{NF=$1}", "{x=$1; print $x}",
 	strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000), "{" + strings.Repeat("x = 1;", 2000) + "}",
@@ -122,26 +122,11 @@ func TestAwkAssigned(t *testing.T) {
 		"x=1": true, "name=some text": true, "re=^a.*b": true, "OFS=\\t": true, "FS=,": true, "OFMT=%.3f": false,
 		"n=20": true, "x=": true,
 		"ENVIRON=1": false, "NF=100000000": false, "OFMT=%99999999f": false, "CONVFMT=%99999999f": false,
-		"FS=(a+)+b": false, "re=(a+)+$": false, "re=a\\1731,1000\\175": false, "n=99999999": false, "1x=2": false,
+		"FS=(a{1,50}){50}": false, "re=a\\1731,1000\\175": false, "n=99999999": false, "1x=2": false,
 		"": false, "x": false,
 	} {
-		if _, err := Awk("$0 ~ re {print $n}", []string{assigned}); (err == nil) != ok {
+		if err := Awk("$0 ~ re {print $n}", []string{assigned}); (err == nil) != ok {
 			t.Errorf("awk -v %s: %v", assigned, err)
-		}
-	}
-}
-
-func TestAwkPrintsAgain(t *testing.T) {
-	for program, want := range map[string]float64{
-		"{a = a $0; print a}":                  perLine,
-		"{a[1] = a[1] $0; print(a[1], NR)}":    perLine,
-		"{a = a $0; b = a; printf(\"%s\", b)}": perLine,
-		"{a = a $0} END {print a}":             1,
-		"{s += $1; print s}":                   1,
-		"{print a; a = $0}":                    1,
-	} {
-		if got, err := Awk(program, nil); got != want || err != nil {
-			t.Errorf("Awk(%q) = %v, %v, want %v", program, got, err, want)
 		}
 	}
 }

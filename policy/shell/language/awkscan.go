@@ -73,7 +73,7 @@ func (s *awkScanner) judge(token string, isRegexp bool) error {
 	switch {
 	case isRegexp:
 		// In a set, a / ends the expression for some and not for others.
-		if inside := token[1 : len(token)-1]; !setsClose(inside, Extended) || !setsClose(inside, awkExtended) {
+		if inside := token[1 : len(token)-1]; !setsClose(inside, false) || !setsClose(inside, true) {
 			return s.odd()
 		}
 		s.before = operand

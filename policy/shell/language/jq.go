@@ -3,6 +3,7 @@ package language
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -456,13 +457,12 @@ func (r *jqReader) matching(p jqPattern, args []*gojq.Query) flow {
 	if strings.Trim(flags, "gimnpsl") != "" {
 		return r.refuse(refusal("nod doesn't know the flags " + Quote(flags) + " of jq."))
 	}
-	pattern, err := measure(text, Perl)
-	if err != nil {
+	if err := Regexp(text, Perl); err != nil {
 		return r.refuse(err)
 	}
 	every := p.every || strings.Contains(flags, "g")
 	switch {
-	case p.replaces && every && pattern.least == 0:
+	case p.replaces && every && matchesNothing(text):
 		return r.refuse(refusal("Some versions of jq never end where the pattern matches nothing."))
 	case p.replaces:
 		text := r.query(args[1])
@@ -472,4 +472,16 @@ func (r *jqReader) matching(p jqPattern, args []*gojq.Query) flow {
 		return r.then(elements, text).collected().longer(1).or(identity)
 	}
 	return flow{bits: p.bits, many: every, whole: true}
+}
+
+// matchesNothing reports whether a pattern may match no characters, or is one that Go cannot read.
+func matchesNothing(pattern string) bool {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc([]string{"", "a"}, func(text string) bool {
+		at := re.FindStringIndex(text)
+		return at != nil && at[0] == at[1]
+	})
 }

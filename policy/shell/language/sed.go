@@ -2,14 +2,13 @@ package language
 
 import (
 	"cmp"
-	"math"
 	"strings"
 )
 
 // Sed judges a sed script: the values of -e joined by line ends. Regular expressions are extended with -E or -r. Files
 // that r and R read are in Use.Reads. Sed refuses a script that writes files (w, W, s///w) or starts programs (e,
-// s///e), with the files in Use.Writes; also branches and D, which may loop without end, and what may multiply the text
-// that sed holds. The caller must know whether sed edits in place.
+// s///e), with the files in Use.Writes; also branches and D, which may loop without end, and what sed holds from line to
+// line. The caller must know whether sed edits in place.
 //
 // The syntax is that of POSIX with the extensions of GNU sed 4.9 and FreeBSD 14.
 func Sed(script string, extended bool) (Use, error) {
@@ -28,31 +27,20 @@ func Sed(script string, extended bool) (Use, error) {
 	if r.blocks > 0 {
 		return r.use, r.odd()
 	}
-	if r.factor > maxGrowth || !r.holdsLittle() {
-		return r.use, refusal("The sed script may make its text endlessly long.")
+	if r.factor > maxGrowth {
+		return r.use, refusal(sedGrows)
 	}
 	r.use.Grows = r.factor * r.prints
 	return r.use, nil
 }
 
+const sedGrows = "The sed script may make its text endlessly long."
+
 // maxGrowth is how many times longer than its input the text may get.
 const maxGrowth = 1 << 12
 
-// perLine is the assumed number of lines, where a script prints all lines again for each of them.
+// perLine is the assumed number of lines of a file that a script prints for each of its input.
 const perLine = 32
-
-// holdsLittle reports whether the hold space certainly grows by lines only, not by a factor: nothing taken from it may
-// get back into it in the same cycle, except by one pair of commands that does not double it.
-func (r *sedReader) holdsLittle() bool {
-	taken := strings.IndexAny(r.holds, "Ggx")
-	if taken >= 0 && strings.ContainsAny(r.holds, "Hhx") {
-		r.prints *= perLine
-	}
-	if taken < 0 || !strings.ContainsAny(r.holds[taken+1:], "Hhx") {
-		return true
-	}
-	return len(r.holds) == 2 && r.holds != "GH" && r.holds != "gH" && !r.grows
-}
 
 // sedReader reads a script from left to right.
 type sedReader struct {
@@ -62,9 +50,7 @@ type sedReader struct {
 	blocks int // the number of open {
 	use    Use
 
-	holds  string  // the commands that write to or read from the hold space, in order
 	factor float64 // how many times longer a line may get
-	grows  bool    // a substitution makes it longer
 	prints float64 // how many times it may be printed
 }
 
@@ -122,14 +108,11 @@ func (r *sedReader) body(name byte, hasAddress bool) error {
 	case '#':
 		r.line()
 		return nil
-	case 'd', 'n', 'N', 'z':
+	case 'd', 'n', 'N', 'z', 'g', 'G': // nothing is ever held
 	case 'p', 'P', '=', 'F':
 		r.prints++
-	case 'h', 'g', 'x':
-		r.holds += string(name)
-	case 'H', 'G':
-		r.holds += string(name)
-		r.factor *= 2
+	case 'h', 'H', 'x':
+		return refusal(sedGrows)
 	case 'q', 'Q', 'l', 'L':
 		if name == 'l' {
 			r.prints += 4 // a byte is \ and three digits
@@ -211,7 +194,7 @@ func (r *sedReader) address() (bool, error) {
 			}
 			r.at++
 		}
-		if _, err := r.regex(c); err != nil {
+		if err := r.regex(c); err != nil {
 			return false, err
 		}
 		r.skip("IM")
@@ -240,15 +223,15 @@ func (r *sedReader) delimited(end byte) (string, bool) {
 
 // regex reads a regular expression up to its delimiter. BSD skips a delimiter inside [ ], GNU does not, so no set may
 // be open where the text ends, even if \] is read as an escape.
-func (r *sedReader) regex(end byte) (pattern, error) {
+func (r *sedReader) regex(end byte) error {
 	text, ok := r.delimited(end)
-	if !ok || !setsClose(text, awkExtended) {
-		return pattern{}, r.odd()
+	if !ok || !setsClose(text, true) {
+		return r.odd()
 	}
 	if end != '/' {
 		text = strings.ReplaceAll(text, `\`+string(rune(end)), string(rune(end)))
 	}
-	return measure(text, r.kind)
+	return Regexp(text, r.kind)
 }
 
 // added reads the text of a, i and c on one line, or after a backslash on the next one.
@@ -280,8 +263,7 @@ func (r *sedReader) substitute() error {
 	if r.at++; !sedDelimiter(end) {
 		return r.odd()
 	}
-	regex, err := r.regex(end)
-	if err != nil {
+	if err := r.regex(end); err != nil {
 		return err
 	}
 	replacement, ok := r.delimited(end)
@@ -294,13 +276,12 @@ func (r *sedReader) substitute() error {
 	if strings.IndexByte("we", r.next()) >= 0 {
 		return r.harm()
 	}
-	factor := sedFactor(regex, replacement, strings.Contains(flags, "g"))
-	r.factor, r.grows = r.factor*factor, r.grows || factor > 1
+	r.factor *= sedFactor(replacement, strings.Contains(flags, "g"))
 	return r.ended()
 }
 
 // sedFactor bounds how many times longer a substitution makes the text.
-func sedFactor(regex pattern, replacement string, global bool) float64 {
+func sedFactor(replacement string, global bool) float64 {
 	copies, plain := 0, 0
 	for i := 0; i < len(replacement); i++ {
 		switch c := replacement[i]; {
@@ -316,11 +297,8 @@ func sedFactor(regex pattern, replacement string, global bool) float64 {
 			plain++
 		}
 	}
-	switch {
-	case !global:
+	if !global {
 		return max(1, float64(copies)) // and a few characters more, once
-	case regex.least == 0:
-		return float64(copies + plain + 1) // between all characters, which stay
 	}
-	return max(1, float64(copies)+math.Ceil(float64(plain)/float64(regex.least)))
+	return float64(copies + plain + 1) // between all characters, which stay
 }

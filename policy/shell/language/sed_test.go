@@ -22,17 +22,16 @@ var sedAccepted = []string{
 	"", "p", "5p", "$p", "$=", "1,5p;9p", "2,$p", "/a/,/b/p", "/func main/,/^}/p", "1~2p", "0,/x/p", "/x/,+3p", "5q",
 	"10q;p", "1!p", "1 ! p", "/x/!d",
 	`\,/usr/,p`, "/x/Ip", "/^$/d", "/^#/d;/^$/d", "$!d", "1d;$d", "{p;p}", "1,3{/x/p;=}", "/a/{n;p}", "l", "l 40",
-	"=", "n;d", "N;N;s/\\n/,/g", "G", "1!G;h;$!d",
+	"=", "n;d", "N;N;s/\\n/,/g", "G",
 	"s/x/y/", "s/x/y/gp", "s/x/y/2", "s/a/b/I", "s|/usr|/opt|g", "s,a,b,;s#c#d#", `s/\//:/g`, `s/[^,]*,//`,
 	`s/[[:space:]]*$//`, `s/\(.*\)=\(.*\)/\2=\1/`, `s/.*/"&",/`, "s/[\\/]/x/",
 	`s/&/\&amp;/g;s/</\&lt;/g;s/>/\&gt;/g`, "s/^/    /", `s/\t/    /g`, "s/a/b\\\nc/", "s//x/",
-	"H;$!d;x;s/\\n/, /g",
-	"1a hello; w out", "1i\\\ntext", "$a end", "#n", "# comment\np", "1,5p # comment", "x;p;x", "$!{h;d}", "/a/{H;d}",
+	"1a hello; w out", "1i\\\ntext", "$a end", "#n", "# comment\np", "1,5p # comment",
 }
 
 var sedRefused = []string{
 	":a;N;$!ba;s/\\n/ /g", ":a\nN\n$!ba\ns/\\n/ /g", ":a;$!{N;ba};s/\\n/ /g", "/x/b;d", "s/x/y/;t;d", "$!N;P;D",
-	"G;H", "g;H", "x;h;G;h", "G;s/x/&&/;h",
+	"G;H", "g;H", "x;h;G;h", "G;s/x/&&/;h", "1!G;h;$!d", "H;$!d;x;s/\\n/, /g", "x;p;x", "$!{h;d}", "/a/{H;d}",
 	"w out", "1w out", "1p;w out", "1{p;w out", "1p\nw out", "1pw out", "1p w out", "/x/w out", "W out",
 	"s/x/y/w out", "s/x/y/gw out", "s/x/y/w /dev/stdout", "w /dev/stdout",
 	"e", "1e touch x", "/a/e", "s/x/touch y/e", "s/x/touch y/ge", "s/x/y/ w out", "1!w out", "\\,x,w out",

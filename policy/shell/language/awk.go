@@ -10,7 +10,8 @@ import (
 
 // Awk judges an awk program that only prints. assigned holds the variables that the command sets, with -v or among the
 // operands, as NAME=VALUE. Awk refuses other programs, files apart from the input, the environment, functions that the
-// program defines, loops, formats and patterns that are not plain texts, and what may make a text longer with each line.
+// program defines, loops, formats and patterns that are not plain texts, and what may make a text longer with each
+// line.
 //
 // What passes means the same to gawk, mawk, busybox and BSD awk, apart from what they print.
 func Awk(program string, assigned []string) error {

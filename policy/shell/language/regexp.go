@@ -34,12 +34,12 @@ func Regexp(pattern string, kind Syntax, others ...Syntax) error {
 	return nil
 }
 
-// maxStates is the largest size of a pattern with its repetitions written out. GNU grep takes 30 MB for 2,000 and 900 MB
-// for 10,000.
+// maxStates is the largest size of a pattern with its repetitions written out. GNU grep takes 30 MB for 2,000 and
+// 900 MB for 10,000.
 const maxStates = 2000
 
 var (
-	// oddEscape matches a reference, text that is quoted as a whole, a character in two parts, and a backslash at the end.
+	// oddEscape matches a reference, text that is quoted as a whole, and a backslash at the end.
 	oddEscape = Compiled(`\\([1-9CEGQcgko]|$)`)
 	// awkCode is a character spelled by its number, which could be part of a pattern or format.
 	awkCode = Compiled(`\\[0-9xu]`)

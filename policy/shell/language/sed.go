@@ -7,8 +7,8 @@ import (
 
 // Sed judges a sed script: the values of -e joined by line ends. Regular expressions are extended with -E or -r. Files
 // that r and R read are in Use.Reads. Sed refuses a script that writes files (w, W, s///w) or starts programs (e,
-// s///e), with the files in Use.Writes; also branches and D, which may loop without end, and what sed holds from line to
-// line. The caller must know whether sed edits in place.
+// s///e), with the files in Use.Writes; also branches and D, which may loop without end, and what sed holds from line
+// to line. The caller must know whether sed edits in place.
 //
 // The syntax is that of POSIX with the extensions of GNU sed 4.9 and FreeBSD 14.
 func Sed(script string, extended bool) (Use, error) {

@@ -108,7 +108,7 @@ func startPiped(cmd *exec.Cmd) (in io.WriteCloser, out *os.File, err error) {
 func passSignals(p *os.Process) (stop func()) {
 	signals := make(chan os.Signal, 8)
 	// nod notices an editor that no longer reads when it writes to it, which must not end nod immediately.
-	signal.Notify(signals, append(waiting.EndedBy(), syscall.SIGQUIT, syscall.SIGPIPE)...)
+	signal.Notify(signals, append(waiting.EndedBy(), syscall.SIGPIPE)...)
 	go func() {
 		for s := range signals {
 			if s != syscall.SIGPIPE {

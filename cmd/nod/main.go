@@ -14,7 +14,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"nod/ipc/client/waiting"
 )
@@ -24,7 +23,7 @@ func main() { os.Exit(run()) }
 // run does what the command line says and returns the exit status. A signal hangs up, which withdraws what
 // was asked; a second one ends the program on the spot.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), append(waiting.EndedBy(), syscall.SIGQUIT)...)
+	ctx, stop := signal.NotifyContext(context.Background(), waiting.EndedBy()...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	c := newConsole(os.Stdin, os.Stdout, os.Stderr)

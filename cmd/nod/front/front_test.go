@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -169,6 +170,24 @@ func TestHandsOverWhatWasAsked(t *testing.T) {
 	runtime := serve(t, u, &looked)
 	input := strings.Replace(payload, `"Read"`, `"Bash"`, 1)
 	out, status := nod(t, runtime, nil, input, "hook", "claude-code", "PermissionRequest") // waits for another one
+	if status != 3 || !strings.HasPrefix(out, "hook|claude-code|PermissionRequest|--failed=") {
+		t.Errorf("status %d: %s", status, out)
+	}
+}
+
+// A hook that is told to quit while it waits is not answered either, and nothing that Go prints reaches the agent.
+func TestQuits(t *testing.T) {
+	t.Parallel()
+	var looked []string
+	u := &user{}
+	u.Delay = time.Second // until the wait has gone on for a while
+	u.Answer = func(r interact.Request, _ policy.Decision) (interact.Answer, error) {
+		_ = syscall.Kill(int(r.Requester.Process.PID), syscall.SIGQUIT)
+		<-t.Context().Done()
+		return interact.Answer{}, t.Context().Err()
+	}
+	input := strings.Replace(payload, `"Read"`, `"Bash"`, 1)
+	out, status := nod(t, serve(t, u, &looked), nil, input, "hook", "claude-code", "PermissionRequest")
 	if status != 3 || !strings.HasPrefix(out, "hook|claude-code|PermissionRequest|--failed=") {
 		t.Errorf("status %d: %s", status, out)
 	}

@@ -36,7 +36,7 @@ const (
 // EndedBy returns the signals that interrupt a wait: not a hang-up that is to be ignored, as under nohup.
 func EndedBy() []os.Signal {
 	hangUp := slices.DeleteFunc([]os.Signal{syscall.SIGHUP}, signal.Ignored)
-	return append(hangUp, os.Interrupt, syscall.SIGTERM)
+	return append(hangUp, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 }
 
 // isErrand makes the ancestors be read as far as [process.Callers] looks at them.

@@ -89,20 +89,22 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run
 	eventOf := func() string { // its name may be after the part that is too long
 		return cmp.Or(event, client.EventOf(io.MultiReader(bytes.NewReader(payload), io.LimitReader(in, maxSkipped))))
 	}
+	m, _ := agent.Here() // without a home folder the settings are unknown
+	gate, limit := a.HookSettings(m)
+	away := func(event string, cause error) []byte { return away(a, event, gate, cause) }
 	switch {
 	case len(payload) > client.MaxPayload: // the model controls the length: no rule applies
 		return denies(a, eventOf(), fmt.Sprintf("the call is longer than the %d bytes that nod reads", client.MaxPayload))
 	case err != nil:
-		return away(a, eventOf(), fmt.Errorf("read the payload: %w", err))
+		return away(eventOf(), fmt.Errorf("read the payload: %w", err))
 	}
 	if a.Hooks.Payload != nil {
 		if payload, err = a.Hooks.Payload(payload, os.Getenv); err != nil {
-			return away(a, "", err)
+			return away("", err)
 		}
 	}
 	h := client.NewHookCall(a.Name, eventOf(), payload)
-	m, _ := agent.Here() // without a home folder the settings are unknown
-	h.Gate, h.Limit = a.HookSettings(m)
+	h.Gate, h.Limit = gate, limit
 	var reply []byte
 	if err = errors.New(run.failed); run.failed == "" {
 		reply, err = waiting.Hook(ctx, h)
@@ -114,7 +116,7 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run
 	case err != nil && !errors.Is(err, client.ErrNotRunning) && deniesSilence(a.Hooks, h):
 		return denies(a, h.Event, noAnswer(err))
 	case err != nil:
-		return away(a, h.Event, err)
+		return away(h.Event, err)
 	}
 	return reply
 }
@@ -128,9 +130,7 @@ func deniesSilence(p hooks.Protocol, h client.HookCall) bool {
 }
 
 // away returns the reply for the agent when nod-desktop cannot be asked.
-func away(a agent.Agent, event string, cause error) []byte {
-	m, _ := agent.Here()
-	gate, _ := a.HookSettings(m)
+func away(a agent.Agent, event string, gate bool, cause error) []byte {
 	strict, broken := isStrict(a.Name)
 	if !gate && !strict {
 		return nil

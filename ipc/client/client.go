@@ -159,7 +159,7 @@ func answered(resp *response, body []byte) error {
 		media = "nothing"
 	}
 	switch {
-	case resp.status == statusOK && media == "application/json":
+	case resp.status == statusOK && media == "application/json" && len(body) > 0:
 		return nil
 	case resp.status == statusNoContent && len(body) == 0: // a hook's "no decision"
 		return nil
@@ -172,7 +172,7 @@ func answered(resp *response, body []byte) error {
 	case resp.status >= 400 && media == "application/problem+json":
 		return parseProblem(resp, body)
 	case resp.status < 400:
-		return badReply("status %d with %s, want 200 with application/json", resp.status, media)
+		return badReply("status %d with %d bytes of %s, want 200 with application/json", resp.status, len(body), media)
 	}
 	return badReply("status %d with %s, want application/problem+json", resp.status, media)
 }

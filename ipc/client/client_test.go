@@ -191,6 +191,24 @@ func TestDoubtIsNoDecision(t *testing.T) {
 	}
 }
 
+// TestDoubtfulHook: only nod-desktop's own way to make no decision is one.
+func TestDoubtfulHook(t *testing.T) {
+	h := client.NewHookCall("codex", "PreToolUse", []byte("{}"))
+	if reply, err := clientOf(t, says(204, "", "")).Hook(t.Context(), h); err != nil || reply != nil {
+		t.Errorf("no decision: %q, %v", reply, err)
+	}
+	for name, handler := range map[string]http.HandlerFunc{
+		"nothing": says(200, "application/json", ""), "a blank": says(200, "application/json", " \n"),
+		"a page": says(200, "text/html", "{}"), "an empty page": says(200, "text/html", ""),
+		"no media type": says(200, "", "{}"), "more than one": says(200, "application/json", "{}{}"),
+		"another status": says(201, "application/json", "{}"), "an empty refusal": says(500, "application/problem+json", ""),
+	} {
+		if reply, err := clientOf(t, handler).Hook(t.Context(), h); err == nil || errors.Is(err, client.ErrNotRunning) {
+			t.Errorf("%s: %q, %v", name, reply, err)
+		}
+	}
+}
+
 // TestBrokenWire does the same one layer down.
 func TestBrokenWire(t *testing.T) {
 	good := allow()

@@ -111,7 +111,11 @@ func request[Q, R any](
 	if err := f.complete(); err != nil {
 		return err
 	}
-	r, err := call(ctx, f.timeout, func(cl *client.Client, ctx context.Context) (R, error) {
+	patience := f.timeout
+	if f.common.IdempotencyKey != "" {
+		patience = 0 // the time-out of the first request with this key counts
+	}
+	r, err := call(ctx, patience, func(cl *client.Client, ctx context.Context) (R, error) {
 		cl.Lost = c.sayLost
 		return send(cl, ctx, *q)
 	})

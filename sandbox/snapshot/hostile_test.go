@@ -442,6 +442,29 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// Of a list of runs that is too long the newest count, and it becomes shorter again.
+func TestRunsTooLong(t *testing.T) {
+	r, _ := open(t)
+	id := take(t, r)
+	long := []byte(strings.Repeat(strings.Repeat("x", 1<<20)+"\n", maxRuns>>20))
+	if err := os.WriteFile(r.runs(), long, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := Run{Time: time.Now().Add(-time.Hour), Before: id, After: id, Ended: time.Now()}
+	for _, run := range []Run{old, {Time: time.Now(), Before: id, Command: "make"}} {
+		if _, err := r.Note(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if runs, err := r.Runs(t.Context()); err != nil || len(runs) != 2 || runs[0].Command != "make" {
+		t.Errorf("%+v, %v", runs, err)
+	}
+	err := r.prune(t.Context(), 24*time.Hour, 1<<30)
+	if info, statErr := os.Stat(r.runs()); err != nil || statErr != nil || info.Size() > 1<<20 {
+		t.Errorf("prune: %v, %v, %v", err, info, statErr)
+	}
+}
+
 // A run that is noted as it begins is known before it ends, keeps its number, and at its end has what it changed.
 func TestRunThatBegins(t *testing.T) {
 	r, project := open(t)

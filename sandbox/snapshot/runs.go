@@ -130,11 +130,12 @@ func (r *Repository) count(ctx context.Context, run *Run) error {
 
 func (r *Repository) runs() string { return r.path("runs.jsonl") }
 
+// maxRuns is how many bytes at the end of the list are read: what is before them is forgotten, so that the rest works.
 const maxRuns = 64 << 20
 
-// noted returns the runs in the list, oldest first. It skips lines that a crash cut off.
+// noted returns the runs in the list, oldest first. It skips lines that a crash, or maxRuns, cut off.
 func (r *Repository) noted() (runs []Run, err error) {
-	text, err := ownfile.ReadLarge(r.runs(), maxRuns)
+	text, err := ownfile.ReadTail(r.runs(), maxRuns)
 	if ownfile.IsMissing(err) {
 		return nil, nil
 	}

@@ -285,9 +285,11 @@ func TestFrozenWindowApprovesNothing(t *testing.T) {
 	n.press("ctrl+Return")
 	first.wants("allow", 0)
 	must(t, syscall.Kill(windows, syscall.SIGSTOP))
-	n.send(bash("make third", "--timeout", "2s")...).wants("deny", 3) // longer than a prompt takes to arm
 	n.press("ctrl+Return")
-	must(t, syscall.Kill(windows, syscall.SIGCONT))
+	n.send(bash("make third", "--timeout", "2s")...).wants("deny", 3) // longer than a prompt takes to arm
+	if err := syscall.Kill(windows, syscall.SIGCONT); err != syscall.ESRCH { // a busy machine takes until nod ends them
+		must(t, err)
+	}
 	n.armed()
 	second.pending()
 	n.press("ctrl+d")

@@ -34,8 +34,8 @@ func (c *console) hook() *cobra.Command {
 		Short: "Answer a coding agent's hook (nod agents install sets this up)",
 		Long: `Read a hook's payload from standard input, pass it to nod-desktop, and print the agent's own reply: one JSON
 object, or nothing, which means "no decision". The exit status is 0, because an agent would show anything else as an
-error, or 2 if the reply can't be printed: then most agents deny. For Amp and Letta Code, which go by the exit status
-and standard error, 0 allows, 1 means "no decision", and 2 denies.
+error, or 2 if the payload does not end or the reply can't be printed: then most agents deny. For Amp and Letta Code,
+which go by the exit status and standard error, 0 allows, 1 means "no decision", and 2 denies.
 
 While nod-desktop isn't running, the hook prints nothing, and the agent asks in its own way. For agents listed under
 agents.strict in the configuration, and for every agent if the configuration is broken, it denies instead, with a reason
@@ -84,7 +84,7 @@ func (c *console) answerHook(ctx context.Context, name, event string, h hookRun)
 // replyOf returns the reply in the agent's format; nil is no decision. Without a named event it reads the event from
 // the payload.
 func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run hookRun, log *hookLog) []byte {
-	payload, err := io.ReadAll(io.LimitReader(in, client.MaxPayload+1))
+	payload, err := waiting.Payload(in)
 	log.Debug("read", "payload", log.text(payload), "bytes", len(payload), "err", err)
 	eventOf := func() string { // its name may be after the part that is too long
 		return cmp.Or(event, client.EventOf(io.MultiReader(bytes.NewReader(payload), io.LimitReader(in, maxSkipped))))

@@ -73,7 +73,7 @@ var goByStatus = []string{"amp", "letta"}
 // wrote, and failed says why nod-desktop did not answer after it was asked. If failed is empty, nod-desktop can be
 // asked again.
 func hook(agent, event string) (input io.Reader, failed string, done bool) {
-	payload, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxPayload+1))
+	payload, err := waiting.Payload(os.Stdin)
 	input = io.MultiReader(bytes.NewReader(payload), os.Stdin)
 	if err != nil || len(payload) > client.MaxPayload {
 		return input, "", false

@@ -5,6 +5,8 @@ package waiting
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -132,6 +134,19 @@ func Hook(ctx context.Context, h client.HookCall) ([]byte, error) {
 		return nil, ErrCallerGone
 	}
 	return reply, err
+}
+
+// payloadPatience is how long an agent may take to write a payload.
+var payloadPatience = 30 * time.Second
+
+// Payload reads the payload of a hook, but no more than one byte after [client.MaxPayload]. If the agent does not end
+// it, the program ends as most agents take for a denial: after their own time-out some would go on.
+func Payload(in io.Reader) ([]byte, error) {
+	defer time.AfterFunc(payloadPatience, func() {
+		fmt.Fprintf(os.Stderr, "nod denied this, not the user: the call did not end within %v\n", payloadPatience)
+		os.Exit(2)
+	}).Stop()
+	return io.ReadAll(io.LimitReader(in, client.MaxPayload+1))
 }
 
 // GiveUp calls cancel when a nod-desktop that cl has asked died and no other followed in time, since an agent or an

@@ -2,6 +2,9 @@ package waiting
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +30,32 @@ func TestBounded(t *testing.T) {
 				t.Errorf("time-out %s: ended after %s, want %s (%v)", timeout, took, want, context.Cause(ctx))
 			}
 		})
+	}
+}
+
+// TestPayloadWithoutEnd: an agent that does not end a payload is denied, as far as the exit status can.
+func TestPayloadWithoutEnd(t *testing.T) {
+	const isHook = "NOD_TEST_IS_HOOK"
+	if os.Getenv(isHook) != "" {
+		payloadPatience = 10 * time.Millisecond
+		_, _ = Payload(os.Stdin)
+		return
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+t.Name()+"$")
+	cmd.Env, cmd.Stdin = append(os.Environ(), isHook+"=1"), r
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "did not end") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

@@ -28,6 +28,19 @@ func screenOf(w fyne.Window) fyne.Size {
 	return fyne.NewSize(float32(size.X)/scale, float32(size.Y)/scale)
 }
 
+// onResize calls f, on another goroutine, whenever the screen has another size. It needs X11.
+func onResize(w fyne.Window, f func()) {
+	if x, _ := windowSystem(w); x != nil {
+		x.resized.Store(&f)
+	}
+}
+
+// isInside reports whether all of a visible window is on its monitor. Without X11 it is always true.
+func isInside(w fyne.Window) bool {
+	x, id := windowSystem(w)
+	return x == nil || id == 0 || x.place(id).In(x.monitor(id))
+}
+
 // keepCorner calls resize, and then moves w so that its lower right corner, with the buttons, stays in place.
 func keepCorner(w fyne.Window, resize func()) {
 	x, id := windowSystem(w)
@@ -45,10 +58,19 @@ func keepCorner(w fyne.Window, resize func()) {
 	x.put(id, to)
 }
 
-// monitor returns the area of the monitor that a window is on, or that of the first monitor if the window does not
-// exist.
+// CenterOnScreen centers a window as Fyne does, which crashes while every monitor is off.
+func CenterOnScreen(w fyne.Window) {
+	if x, _ := windowSystem(w); x == nil || len(x.monitors()) > 0 {
+		w.CenterOnScreen()
+	}
+}
+
+// monitor returns the area of the monitor that a window is on, or that of the first monitor if it is on none.
 func (x *xServer) monitor(id xproto.Window) image.Rectangle {
 	monitors := x.monitors()
+	if len(monitors) == 0 {
+		return x.place(x.root)
+	}
 	if id != 0 {
 		at := x.place(id)
 		middle := at.Min.Add(at.Max).Div(2)
@@ -61,23 +83,20 @@ func (x *xServer) monitor(id xproto.Window) image.Rectangle {
 	return monitors[0]
 }
 
-// monitors returns the areas of all monitors, at least one, the primary one first.
-func (x *xServer) monitors() []image.Rectangle {
-	var all []image.Rectangle
-	if x.hasMonitors {
-		reply, _ := randr.GetMonitors(x.conn, x.root, true).Reply()
-		if reply == nil {
-			reply = &randr.GetMonitorsReply{}
-		}
-		for _, m := range reply.Monitors {
-			at := image.Rect(0, 0, int(m.Width), int(m.Height)).Add(image.Pt(int(m.X), int(m.Y)))
-			if all = append(all, at); m.Primary {
-				all[0], all[len(all)-1] = at, all[0]
-			}
-		}
+// monitors returns the areas of the monitors that are on, the primary one first. Without RandR it knows none.
+func (x *xServer) monitors() (all []image.Rectangle) {
+	if !x.hasMonitors {
+		return nil
 	}
-	if len(all) == 0 {
-		all = append(all, x.place(x.root))
+	reply, err := randr.GetMonitors(x.conn, x.root, true).Reply()
+	if err != nil {
+		return nil
+	}
+	for _, m := range reply.Monitors {
+		at := image.Rect(0, 0, int(m.Width), int(m.Height)).Add(image.Pt(int(m.X), int(m.Y)))
+		if all = append(all, at); m.Primary {
+			all[0], all[len(all)-1] = at, all[0]
+		}
 	}
 	return all
 }
@@ -111,7 +130,8 @@ func (x *xServer) room(id xproto.Window, frame ...uint32) image.Rectangle {
 	return room
 }
 
-// fitScreen shrinks a visible window to the part of the screen that panels leave. It needs X11.
+// fitScreen shrinks a visible window to the part of the screen that panels leave, and moves it there if the screen has
+// become smaller. It needs X11.
 func fitScreen(w fyne.Window) {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
@@ -120,7 +140,7 @@ func fitScreen(w fyne.Window) {
 	room := x.room(id, 2, 2, 30, 2)
 	size, scale := w.Canvas().Size(), w.Canvas().Scale()
 	fits := fyne.NewSize(min(size.Width, float32(room.Dx())/scale), min(size.Height, float32(room.Dy())/scale))
-	if fits == size {
+	if fits == size && isInside(w) {
 		return
 	}
 	w.Resize(fits)

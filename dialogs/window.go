@@ -61,6 +61,7 @@ func newWindow(p *Prompter) *window {
 	w.win.SetCloseIntercept(w.close)
 	w.installKeys()
 	w.keyHold = newKeyHold(w)
+	onResize(w.win, func() { p.after(time.Second, w.regainSight) }) // the window manager goes first
 	return w
 }
 
@@ -249,6 +250,15 @@ func (w *window) restore() {
 	}
 }
 
+// regainSight shows the window anew if the screen has become so small that a part of it is outside.
+func (w *window) regainSight() {
+	if w.page != nil && isOnScreen(w.win) && !isInside(w.win) {
+		w.closeMenu()
+		w.disturb()
+		w.appear(w.measure(w.page), w.arm.focused)
+	}
+}
+
 func (w *window) takesFocus() bool { return w.p.options.Config().Appear == config.AppearFocused }
 
 func (w *window) appear(size fyne.Size, focus bool) {
@@ -257,7 +267,7 @@ func (w *window) appear(size fyne.Size, focus bool) {
 	scale := w.win.Canvas().Scale()
 	w.win.Resize(size)
 	w.lastSize = size
-	w.win.CenterOnScreen()
+	CenterOnScreen(w.win)
 	if top, ok := w.win.(desktop.Window); ok && w.p.options.Config().OnTop {
 		top.RequestAlwaysOnTop()
 	}

@@ -106,6 +106,8 @@ type xServer struct {
 	atoms map[string]xproto.Atom
 	moved atomic.Pointer[func()] // called when another window may have the keyboard
 
+	resized atomic.Pointer[func()] // called when the screen has another size
+
 	hasMonitors bool // it can list its monitors
 }
 
@@ -153,13 +155,21 @@ func newXServer() (*xServer, error) {
 		x.atoms[name] = atom.Atom
 	}
 	x.hasMonitors = randr.Init(conn) == nil
-	xproto.ChangeWindowAttributes(conn, x.root, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange})
+	const events = xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify
+	xproto.ChangeWindowAttributes(conn, x.root, xproto.CwEventMask, []uint32{events})
 	go func() { // unread events would block the connection
 		for event, err := conn.WaitForEvent(); event != nil || err != nil; event, err = conn.WaitForEvent() {
-			change, isChange := event.(xproto.PropertyNotifyEvent)
-			moved := x.moved.Load()
-			if isChange && change.Atom == x.atoms["_NET_ACTIVE_WINDOW"] && moved != nil {
-				(*moved)()
+			var call *func()
+			switch change := event.(type) {
+			case xproto.PropertyNotifyEvent:
+				if change.Atom == x.atoms["_NET_ACTIVE_WINDOW"] {
+					call = x.moved.Load()
+				}
+			case xproto.ConfigureNotifyEvent:
+				call = x.resized.Load()
+			}
+			if call != nil {
+				(*call)()
 			}
 		}
 	}()

@@ -163,6 +163,33 @@ func TestMinimizedPromptHidesNoOther(t *testing.T) {
 	})
 }
 
+// TestPromptStaysOnASmallerScreen shrinks the screen under a prompt, of which window managers leave parts outside.
+func TestPromptStaysOnASmallerScreen(t *testing.T) {
+	t.Parallel()
+	everyManager(t, func(t *testing.T, n *nod) {
+		c := n.send(bash("make all")...)
+		n.prompt()
+		screen := image.Pt(640, 480)
+		must(t, n.Screen.SetMonitor(screen))
+		must(t, n.Screen.Await(n.ctx, "all of the prompt to be on the screen", func() (bool, error) {
+			all, err := n.Screen.Windows()
+			return len(all) == 1 && all[0].Visible && all[0].Area.In(image.Rectangle{Max: screen}), err
+		}))
+		n.armed()
+		n.press("ctrl+d")
+		c.wants("deny", 1)
+		n.noWindow()
+	})
+}
+
+// TestPromptWithoutMonitor asks while the only monitor is off, which is nothing to crash about.
+func TestPromptWithoutMonitor(t *testing.T) {
+	t.Parallel()
+	n := start(t, settings)
+	must(t, n.Screen.SetMonitor(image.Point{}))
+	n.alive()
+}
+
 // TestAskAgainFromTheMenu goes to the menu behind the dots by keyboard and asks to be asked again, which ended nod.
 func TestAskAgainFromTheMenu(t *testing.T) {
 	t.Parallel()

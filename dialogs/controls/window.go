@@ -51,7 +51,7 @@ func NewWindow(a fyne.App, o operator.Operator, show func(operator.State, error)
 func (w *Window) Build(title string, chords map[desktop.CustomShortcut]func(), openFile, closed func(),
 	typedKey func(*fyne.KeyEvent) bool) {
 	w.Win = w.App.NewWindow(title)
-	w.Win.CenterOnScreen()
+	dialogs.CenterOnScreen(w.Win)
 	w.Win.SetCloseIntercept(closed)
 	c := w.Win.Canvas()
 	chords[desktop.CustomShortcut{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}] = closed

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/damage"
+	"github.com/jezek/xgb/randr"
 	"github.com/jezek/xgb/xproto"
 )
 
@@ -155,6 +156,37 @@ func (s *Screen) state() (changed <-chan struct{}, gone bool) {
 
 // Close disconnects from the display.
 func (s *Screen) Close() { s.conn.Close() }
+
+// SetMonitor gives the only monitor another size, at most the first; without a size it turns the monitor off.
+func (s *Screen) SetMonitor(size image.Point) error {
+	if err := randr.Init(s.conn); err != nil {
+		return err
+	}
+	now, err := randr.GetScreenResources(s.conn, s.root).Reply()
+	if err != nil {
+		return err
+	}
+	var mode randr.Mode
+	var on []randr.Output
+	if size != (image.Point{}) {
+		name := size.String()
+		info := randr.ModeInfo{Width: uint16(size.X), Height: uint16(size.Y), NameLen: uint16(len(name))}
+		made, err := randr.CreateMode(s.conn, s.root, info, name).Reply()
+		if err != nil {
+			return err
+		}
+		if err := randr.AddOutputModeChecked(s.conn, now.Outputs[0], made.Mode).Check(); err != nil {
+			return err
+		}
+		mode, on, s.area.Max = made.Mode, now.Outputs[:1], size
+	}
+	set, err := randr.SetCrtcConfig(s.conn, now.Crtcs[0], xproto.TimeCurrentTime, xproto.TimeCurrentTime, 0, 0, mode,
+		randr.RotationRotate0, on).Reply()
+	if err == nil && set.Status != randr.SetConfigSuccess {
+		return fmt.Errorf("set the monitor to %v: status %d", size, set.Status)
+	}
+	return err
+}
 
 // fill paints the background of the screen in one colour.
 func (s *Screen) fill(c color.RGBA) error {

@@ -241,6 +241,10 @@ func TestForm(t *testing.T) {
 	s.tapText("Other…") // the first question's; its field is empty
 	s.submit()
 	s.wantOpen("1")
+	form := s.page().kind.(*formPage)
+	if got := form.questions[0].problem.Text; got != "“Other…” is picked, but empty." {
+		t.Errorf("under the empty field: %q", got)
+	}
 	s.typeText("CockroachDB")
 	s.submit()
 	s.wantOpen("1")

@@ -137,6 +137,9 @@ func (e *AnswerError) Error() string {
 	return fmt.Sprintf("%q %s", e.ID, cmp.Or(e.Problem, "has no answer yet"))
 }
 
+// BlankPick is the problem of the user's own answer beside the options, if nothing is in it.
+const BlankPick = "has a blank answer"
+
 func invalid(q api.Question, problem string) error { return &AnswerError{ID: q.ID, Problem: problem} }
 
 // CheckValue returns why v does not answer q. The error is an [*AnswerError] if v is of the right kind.
@@ -170,7 +173,7 @@ func checkPicks(q api.Question, picks []string) error {
 	for i, pick := range picks {
 		switch {
 		case strings.TrimSpace(pick) == "":
-			return &AnswerError{ID: q.ID}
+			return invalid(q, BlankPick)
 		case slices.Contains(picks[:i], pick):
 			return invalid(q, "has the same answer twice")
 		case Clip(pick) != pick:

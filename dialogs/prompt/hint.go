@@ -20,8 +20,11 @@ func HintOf(q api.Question) string {
 // ProblemOf explains err, the reason why an answer to q is invalid.
 func ProblemOf(q api.Question, err error) string {
 	invalid, ok := errors.AsType[*interact.AnswerError](err)
-	if !ok || invalid.Problem == "" {
+	switch {
+	case !ok || invalid.Problem == "":
 		return tr("This needs an answer.")
+	case invalid.Problem == interact.BlankPick:
+		return tr("“Other…” is picked, but empty.")
 	}
 	return cmp.Or(HintOf(q), tr("This {{.Problem}}.", values{"Problem": tr(invalid.Problem)}))
 }

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -232,7 +233,7 @@ func (f *field) unselectedText() string { return strings.Replace(f.Text, f.Selec
 func (f *field) showFull() {
 	if f.w.page != nil {
 		f.w.page.showNotice(tr("Too long: the limit is {{.Characters}} characters and {{.Lines}} lines.",
-			values{"Characters": interact.MaxAnswer, "Lines": interact.MaxAnswerLines}))
+			values{"Characters": prompt.Number(interact.MaxAnswer), "Lines": prompt.Number(interact.MaxAnswerLines)}))
 	}
 }
 

@@ -50,7 +50,7 @@ func TestAFieldIsFull(t *testing.T) {
 			if f.Text != test.want {
 				t.Errorf("%d bytes: %.40q, want %d: %.40q", len(f.Text), f.Text, len(test.want), test.want)
 			}
-			if told := strings.Contains(s.page().status.Text, "10000"); told != test.isTold {
+			if told := strings.Contains(s.page().status.Text, "10,000 characters and 1,000 lines"); told != test.isTold {
 				t.Errorf("told: %v: %q", told, s.page().status.Text)
 			}
 		})

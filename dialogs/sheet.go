@@ -144,7 +144,8 @@ func (s *sheet) noteSeen() {
 	case all == 0:
 		s.state.Text = tr("You haven't seen all of it yet.")
 	default:
-		s.state.Text = tr("{{.Lines}} of {{.All}} lines not shown", values{"Lines": s.unread, "All": all})
+		s.state.Text = tr("{{.Lines}} of {{.All}} lines not shown",
+			values{"Lines": prompt.Number(s.unread), "All": prompt.Number(all)})
 	}
 	if isSeen {
 		s.onward.Hide()

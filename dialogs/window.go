@@ -483,7 +483,7 @@ func (w *window) note() string {
 	case unread == 1:
 		return tr("1 line unread")
 	case unread > 1:
-		return tr("{{.Lines}} lines unread", values{"Lines": unread})
+		return tr("{{.Lines}} lines unread", values{"Lines": prompt.Number(unread)})
 	}
 	return ""
 }

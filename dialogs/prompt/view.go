@@ -221,11 +221,11 @@ func PartRows(parts []policy.CommandPart) []PartRow {
 		}
 	}
 	if onlyRead > 0 {
-		text := tr("{{.Count}} more parts", values{"Count": onlyRead})
+		text := tr("{{.Count}} more parts", values{"Count": Number(onlyRead)})
 		rows = append(rows, PartRow{State: policy.PartReads, Text: text, Summary: true})
 	}
 	if left > 0 {
-		text := tr("{{.Count}} more parts: read the whole command", values{"Count": left})
+		text := tr("{{.Count}} more parts: read the whole command", values{"Count": Number(left)})
 		rows = append(rows, PartRow{State: policy.PartNew, Text: text, Summary: true})
 	}
 	return rows

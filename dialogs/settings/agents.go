@@ -219,7 +219,7 @@ func contactText(k interact.Contact, now time.Time) string {
 		{k.Answered, "{{.Count}} answered by you"}, {k.Undecided, "{{.Count}} undecided"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, lang.L(p.text, map[string]any{"Count": p.n}))
+			parts = append(parts, lang.L(p.text, map[string]any{"Count": prompt.Number(p.n)}))
 		}
 	}
 	return strings.Join(parts, " · ")

@@ -13,6 +13,7 @@ import (
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
+	"nod/dialogs/prompt"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -57,7 +58,7 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 	rows := []fyne.CanvasObject{factRow(lang.L("File"), j.Path, folderButton(j.Path, p.win.open))}
 	if j.Bytes > 0 {
 		rows = append(rows, factRow(lang.L("Entries"), lang.L("{{.Count}} in {{.Size}} MB",
-			map[string]any{"Count": j.Entries, "Size": fmt.Sprintf("%.1f", float64(j.Bytes)/1e6)})))
+			map[string]any{"Count": prompt.Number(int(j.Entries)), "Size": fmt.Sprintf("%.1f", float64(j.Bytes)/1e6)})))
 	}
 	if j.Head.Seq > 0 {
 		rows = append(rows, factRow(lang.L("Hash of the last entry"), j.Head.Hash))

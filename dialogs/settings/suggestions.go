@@ -14,6 +14,7 @@ import (
 	"nod/agents/registry"
 	"nod/dialogs"
 	"nod/dialogs/controls"
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -214,7 +215,8 @@ func figures(f *replay.Report) fyne.CanvasObject {
 	if f.Calls == 0 {
 		return card(emptyRow(lang.L("This computer has no transcripts of Claude Code or Codex.")))
 	}
-	n := map[string]any{"Files": f.Files, "Calls": f.Calls, "Asked": f.Asked, "Always": f.Always, "With": f.Rules.Asked}
+	n := map[string]any{"Files": prompt.Number(f.Files), "Calls": prompt.Number(f.Calls),
+		"Asked": prompt.Number(f.Asked), "Always": prompt.Number(f.Always), "With": prompt.Number(f.Rules.Asked)}
 	words := dialogs.Column(4,
 		controls.Bold(lang.L("nod would have asked about {{.Asked}} of {{.Calls}} calls", n), theme.SizeNameText),
 		controls.Muted(lang.L("Transcripts: {{.Files}}. Prompts with “Always” wherever it is offered: {{.Always}}.", n)))
@@ -236,7 +238,7 @@ func (c *replayCard) rules() fyne.CanvasObject {
 		for _, example := range s.Rule.Examples.Match {
 			examples = append(examples, safetext.Line(example, maxExample))
 		}
-		why := lang.L("Saves {{.Count}} prompts", map[string]any{"Count": s.Spares})
+		why := lang.L("Saves {{.Count}} prompts", map[string]any{"Count": prompt.Number(s.Spares)})
 		return suggestedRow(c.win, s.Rule, proposal(why, s.Rule, examples), c.state.Problem == "",
 			func(err error) { c.added(s.Rule, err) })
 	}, "")
@@ -276,7 +278,7 @@ func firstLines(texts []string) fyne.CanvasObject {
 	add(texts[:min(len(texts), callsShown)])
 	if len(texts) > callsShown {
 		var more *controls.Button
-		more = controls.QuietButton(lang.L("Show all {{.Count}}", map[string]any{"Count": len(texts)}), nil, func() {
+		more = controls.QuietButton(lang.L("Show all {{.Count}}", map[string]any{"Count": prompt.Number(len(texts))}), nil, func() {
 			list.Remove(more)
 			add(texts[callsShown:])
 		})

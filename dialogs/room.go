@@ -4,6 +4,7 @@ import (
 	"image"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"github.com/jezek/xgb/randr"
 	"github.com/jezek/xgb/xproto"
 )
@@ -130,8 +131,8 @@ func (x *xServer) room(id xproto.Window, frame ...uint32) image.Rectangle {
 	return room
 }
 
-// fitScreen shrinks a visible window to the part of the screen that panels leave, and moves it there if the screen has
-// become smaller. It needs X11.
+// fitScreen shrinks a visible window to the part of the screen that panels leave, scrolls what has no room then, and
+// moves the window there if the screen has become smaller. It needs X11.
 func fitScreen(w fyne.Window) {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
@@ -142,6 +143,9 @@ func fitScreen(w fyne.Window) {
 	fits := fyne.NewSize(min(size.Width, float32(room.Dx())/scale), min(size.Height, float32(room.Dy())/scale))
 	if fits == size && isInside(w) {
 		return
+	}
+	if least := w.Content().MinSize(); least.Width > fits.Width || least.Height > fits.Height {
+		w.SetContent(container.NewScroll(w.Content())) // otherwise Fyne keeps the window larger than the screen
 	}
 	w.Resize(fits)
 	center(w, fits)

@@ -190,6 +190,20 @@ func TestPromptWithoutMonitor(t *testing.T) {
 	n.alive()
 }
 
+// TestSettingsFitATinyScreen opens the settings on a screen that is smaller than what they need.
+func TestSettingsFitATinyScreen(t *testing.T) {
+	t.Parallel()
+	n := start(t, settings)
+	screen := image.Pt(480, 400)
+	must(t, n.Screen.SetMonitor(screen))
+	must(t, n.ActivateTrayItem(n.ctx, "Settings…"))
+	must(t, n.Screen.Await(n.ctx, "all of the settings to be on the screen", func() (bool, error) {
+		all, err := n.Screen.Windows()
+		return len(all) == 1 && all[0].Visible && all[0].Area.In(image.Rectangle{Max: screen}), err
+	}))
+	n.closeSettings()
+}
+
 // TestAskAgainFromTheMenu goes to the menu behind the dots by keyboard and asks to be asked again, which ended nod.
 func TestAskAgainFromTheMenu(t *testing.T) {
 	t.Parallel()

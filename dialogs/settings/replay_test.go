@@ -31,7 +31,7 @@ func TestTranscriptsAreReplayed(t *testing.T) {
 	}
 	o.isAs(t, fewRules())
 	markup := test.RenderObjectToMarkup(card.content)
-	for _, want := range []string{"310 of 4210", "offered: 48", "Saves 171 prompts", "cart.ex"} {
+	for _, want := range []string{"310 of 4,210", "offered: 48", "Saves 171 prompts", "cart.ex"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not shown", want)
 		}

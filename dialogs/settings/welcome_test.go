@@ -61,7 +61,7 @@ func TestTheWelcome(t *testing.T) {
 	}
 	test.Tap(buttonIn(t, w.welcome.replay.content, lookAtThePast))
 	if markup := test.RenderObjectToMarkup(w.welcome.replay.content); !strings.Contains(markup,
-		"nod would have asked about 71 of 1204 calls") {
+		"nod would have asked about 71 of 1,204 calls") {
 		t.Errorf("shows %s", markup)
 	}
 	test.Tap(w.welcome.try)

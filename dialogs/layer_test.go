@@ -154,3 +154,28 @@ func TestQueueMenu(t *testing.T) {
 		t.Errorf("the prompt shows %s; told %v", got, s.snoozed)
 	}
 }
+
+// The menu that a text opens at a right click is Fyne's: Escape only closes it, and it goes with its prompt.
+func TestTheMenuOfATextGoesFirst(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make all"))
+	s.open(request("2", api.Confirm{Message: "Sure?"}))
+	s.ready()
+	open := func() {
+		s.page().text.(*sheet).page.TappedSecondary(&fyne.PointEvent{})
+		if s.canvas().Overlays().Top() == nil {
+			t.Fatal("no menu")
+		}
+	}
+	open()
+	s.key(fyne.KeyEscape)
+	s.wantOpen("1")
+	if s.canvas().Overlays().Top() != nil {
+		t.Error("after Escape the menu is still open")
+	}
+	open()
+	s.withdraw("1")
+	if s.canvas().Overlays().Top() != nil {
+		t.Error("the menu of the last prompt covers this one")
+	}
+}

@@ -213,7 +213,7 @@ func (p *picker) filtered(options []api.Option) fyne.CanvasObject {
 		}
 		p.list.add(p.addChoice(o), guess)
 	}
-	p.filter = newField(p.w, tr("Filter {{.Count}} options", values{"Count": prompt.Number(len(options))}), false)
+	p.filter = newField(p.w, tr("Filter {{.Count}} options", values{"Count": len(options)}), false)
 	p.filter.onEnter(func() { p.enterFilter() })
 	p.filter.onArrow(fyne.KeyDown, func() { p.moveFrom(-1, +1) })
 	p.filter.OnChanged = func(s string) {

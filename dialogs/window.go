@@ -614,10 +614,7 @@ func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) 
 }
 
 func (w *window) closeMenu() {
-	overlays := w.win.Canvas().Overlays()
-	if all := overlays.List(); len(all) > 0 {
-		overlays.Remove(all[0]) // with those over it: Fyne's own menu of a text must not cover the next prompt
-	}
+	CloseMenus(w.win) // Fyne's own menu of a text must not cover the next prompt
 	if w.menu == nil {
 		return
 	}

@@ -76,6 +76,14 @@ func HideWindow(w fyne.Window) {
 	w.Hide()
 }
 
+// CloseMenus closes the menus, lists and dialogs over the content of a window.
+func CloseMenus(w fyne.Window) {
+	overlays := w.Canvas().Overlays()
+	if all := overlays.List(); len(all) > 0 {
+		overlays.Remove(all[0]) // with those over it
+	}
+}
+
 // isOnScreen reports whether a window that was shown is still on the current workspace. Without X11 it is always true.
 func isOnScreen(w fyne.Window) bool {
 	x, id := windowSystem(w)

@@ -97,6 +97,7 @@ func (w *Window) Open() {
 func (w *Window) Hide() {
 	w.Fail(nil)
 	w.visible.Store(false)
+	dialogs.CloseMenus(w.Win)
 	dialogs.HideWindow(w.Win)
 }
 

@@ -92,6 +92,19 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A list that was open when the window was closed is closed when it opens again.
+func TestClosingClosesLists(t *testing.T) {
+	w, _ := few(t)
+	w.general.pause.pick.Tapped(nil)
+	if w.Win.Canvas().Overlays().Top() == nil {
+		t.Fatal("no list")
+	}
+	w.close()
+	if w.Win.Canvas().Overlays().Top() != nil {
+		t.Error("the list is still open")
+	}
+}
+
 // Escape first closes what is open on the page.
 func TestEscapeLeavesOneThing(t *testing.T) {
 	w, _ := few(t)

@@ -134,7 +134,7 @@ func (d diff) write(name string, width int) []Line {
 		}
 		if width > 0 && d.starts == nil {
 			if n := d.farFromChange(at); n > 1 { // a single line is no longer than the note about it
-				out = append(out, rule(tr("{{.Lines}} unchanged lines", values{"Lines": n})))
+				out = append(out, rule(tr("{{.Lines}} unchanged lines", values{"Lines": Number(n)})))
 				at += n - 1
 				for range n {
 					old.next()

@@ -184,7 +184,7 @@ func changeFact(added, removed int) Fact {
 	if removed >= muchRemoved && removed > 2*added {
 		level = shell.Caution
 	}
-	return Fact{tr("+{{.Added}} -{{.Removed}} lines", values{"Added": added, "Removed": removed}), level}
+	return Fact{tr("+{{.Added}} -{{.Removed}} lines", values{"Added": Number(added), "Removed": Number(removed)}), level}
 }
 
 // HostOf returns the host and port that a program would connect to for address, or "" if programs might disagree.

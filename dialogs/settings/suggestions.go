@@ -278,7 +278,8 @@ func firstLines(texts []string) fyne.CanvasObject {
 	add(texts[:min(len(texts), callsShown)])
 	if len(texts) > callsShown {
 		var more *controls.Button
-		more = controls.QuietButton(lang.L("Show all {{.Count}}", map[string]any{"Count": prompt.Number(len(texts))}), nil, func() {
+		all := lang.L("Show all {{.Count}}", map[string]any{"Count": prompt.Number(len(texts))})
+		more = controls.QuietButton(all, nil, func() {
 			list.Remove(more)
 			add(texts[callsShown:])
 		})

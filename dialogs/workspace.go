@@ -112,8 +112,8 @@ type xServer struct {
 	conn  *xgb.Conn
 	root  xproto.Window
 	atoms map[string]xproto.Atom
-	moved atomic.Pointer[func()] // called when another window may have the keyboard
 
+	moved   atomic.Pointer[func()] // called when another window may have the keyboard
 	resized atomic.Pointer[func()] // called when the screen has another size
 
 	hasMonitors bool // it can list its monitors

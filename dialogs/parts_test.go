@@ -76,10 +76,10 @@ func TestManyPartsAreCounted(t *testing.T) {
 	} {
 		var want []string
 		if tt.onlyRead > 0 {
-			want = append(want, fmt.Sprintf("%d more parts", tt.onlyRead))
+			want = append(want, prompt.Number(tt.onlyRead)+" more parts")
 		}
 		if tt.left > 0 {
-			want = append(want, fmt.Sprintf("%d more parts: read the whole command", tt.left))
+			want = append(want, prompt.Number(tt.left)+" more parts: read the whole command")
 		}
 		shown, counted := 0, []string(nil)
 		for _, row := range prompt.PartRows(tt.parts) {

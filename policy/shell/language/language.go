@@ -3,9 +3,9 @@
 //
 // Every function answers for all programs that agents meet under the name: GNU, BSD and busybox, gawk, mawk and the
 // awk of BSD, jq 1.5 to 1.8. Where those read a text differently, all readings must be harmless. A text passes when
-// it surely starts no program, changes nothing, ends, and needs little memory in proportion to its input. Everything
-// else is an error: one sentence for the user who is asked. Some harmless texts are refused, for example
-// because nod does not know a function in it.
+// it surely starts no program, changes nothing, ends, and needs little memory in proportion to its input; a regular
+// expression may take long. Everything else is an error: one sentence for the user who is asked. Some harmless texts
+// are refused, for example because nod does not know a function in it, or because it loops.
 //
 // The functions never panic, and take time about in proportion to the length of the text.
 package language

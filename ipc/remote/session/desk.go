@@ -179,7 +179,7 @@ func (d *desk) take(a *openRequest, sent remote.Request) bool {
 		switch {
 		case err == nil:
 			return true
-		case errors.Is(err, errRefused), errors.Is(err, errTooLarge):
+		case errors.Is(err, errRefused), errors.Is(err, errTooLarge), errors.Is(err, errAway):
 			d.link.log.Warn("a desk refuses a request", "id", a.id, "desk", d.key.Fingerprint())
 			d.link.refuse(d, a, err)
 			return false

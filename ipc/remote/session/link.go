@@ -309,8 +309,11 @@ func (l *Link) refuse(d *desk, a *openRequest, err error) {
 			return
 		}
 	}
+	if err != errAway {
+		err = errors.New("the desk cannot show this request")
+	}
 	select {
-	case a.refused <- errors.New("the desk cannot show this request"):
+	case a.refused <- err:
 	default: // it was said
 	}
 }

@@ -201,8 +201,12 @@ func (m *machine) take(r *jrpc2.Request) error {
 		if err == nil {
 			err = m.line.desk.Take(*peer, request)
 		}
-		if _, isBusy := errors.AsType[*interact.BusyError](err); isBusy {
+		_, isBusy := errors.AsType[*interact.BusyError](err)
+		switch {
+		case isBusy:
 			return errBusy
+		case errors.Is(err, interact.ErrUnavailable):
+			return errAway
 		}
 		return err
 	case methodEnd:

@@ -91,6 +91,7 @@ var (
 	errBusy    = errors.New("too many requests are pending there")
 	errRefused = errors.New("the other end refuses this message")
 	errUnknown = errors.New("no such request")
+	errAway    = errors.New("nod is paused at the desk, or its user is away; nobody was asked")
 
 	errRevoked  = errors.New("the machine was revoked")
 	errReplaced = errors.New("there is a newer connection with the same key")
@@ -101,7 +102,7 @@ var (
 
 // coded are the errors with the same meaning at both ends, by their code on the wire.
 var coded = map[jrpc2.Code]error{
-	1: remote.ErrNotPaired, 4: errBusy, 5: errUnknown, 6: errRefused, 7: remote.ErrDown,
+	1: remote.ErrNotPaired, 4: errBusy, 5: errUnknown, 6: errRefused, 7: remote.ErrDown, 8: errAway,
 }
 
 // withCode returns err as it is sent to the other end: a code without text, so that a peer learns no more than it must.

@@ -902,6 +902,12 @@ func TestADeskThatIsBusyIsAskedAgain(t *testing.T) {
 
 		c.desk.set(func() { c.desk.refuses = &interact.ParamError{Param: "input", Problem: "x"} })
 		outcome(t, c.relay.ask(t, runs("make again")), api.Unavailable)
+
+		c.desk.set(func() { c.desk.refuses = fmt.Errorf("paused: %w", interact.ErrUnavailable) })
+		a := <-c.relay.ask(t, runs("make once more"))
+		if a.Outcome != api.Unavailable || !strings.Contains(a.Reason, "paused at the desk") {
+			t.Errorf("a desk that is paused: %+v", a)
+		}
 	})
 }
 

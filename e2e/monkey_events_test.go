@@ -406,6 +406,7 @@ func (m *monkey) closeSettingsAmong(windows []desktop.Window) {
 func (m *monkey) probe() failure {
 	ctx, cancel := context.WithTimeout(m.n.ctx, 3*hangTime)
 	defer cancel()
+	_ = m.n.Press("Escape") // closes the tray's menu, which a click may have opened: it takes all keys
 	answered := make(chan string, 1)
 	ask := func() {
 		_, text, err := m.wire.do(ctx, "POST", "/v1/confirm", map[string]any{"message": "Still well?", "session": "probe"})
@@ -417,8 +418,9 @@ func (m *monkey) probe() failure {
 		if !strings.Contains(text, "nod is paused") {
 			return fmt.Errorf("a new prompt got %s", text)
 		}
-		defer func() { go ask() }()
-		return m.n.PickFromTray(ctx, "Resume")
+		_ = m.n.PickFromTray(ctx, "Resume") // unless the pause has ended by itself
+		go ask()
+		return nil
 	}
 	err := m.n.Screen.Await(ctx, "a new prompt", func() (bool, error) {
 		select {

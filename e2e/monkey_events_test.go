@@ -350,7 +350,7 @@ func (m *monkey) crashOr(f failure) failure {
 }
 
 // deaths are lines in nod's log or on its standard error that tell of a crash.
-var deaths = regexp.MustCompile(`(?im)^.*(panic|fatal error|SIGSEGV|the windows died).*$`)
+var deaths = regexp.MustCompile(`(?im)^.*(panic:|: panic|fatal error|SIGSEGV|the windows died).*$`)
 
 // lastWords is what nod said of a crash, from there on, or "".
 func (n *nod) lastWords() string {

@@ -171,10 +171,7 @@ func TestPromptStaysOnASmallerScreen(t *testing.T) {
 		n.prompt()
 		screen := image.Pt(640, 480)
 		must(t, n.Screen.SetMonitor(screen))
-		must(t, n.Screen.Await(n.ctx, "all of the prompt to be on the screen", func() (bool, error) {
-			all, err := n.Screen.Windows()
-			return len(all) == 1 && all[0].Visible && all[0].Area.In(image.Rectangle{Max: screen}), err
-		}))
+		n.isWithin(screen)
 		n.armed()
 		n.press("ctrl+d")
 		c.wants("deny", 1)
@@ -197,11 +194,17 @@ func TestSettingsFitATinyScreen(t *testing.T) {
 	screen := image.Pt(480, 400)
 	must(t, n.Screen.SetMonitor(screen))
 	must(t, n.ActivateTrayItem(n.ctx, "Settings…"))
-	must(t, n.Screen.Await(n.ctx, "all of the settings to be on the screen", func() (bool, error) {
+	n.isWithin(screen)
+	n.closeSettings()
+}
+
+// isWithin waits until nod has one window, all of which is on a screen of this size.
+func (n *nod) isWithin(screen image.Point) {
+	n.t.Helper()
+	must(n.t, n.Screen.Await(n.ctx, "all of the window to be on the screen", func() (bool, error) {
 		all, err := n.Screen.Windows()
 		return len(all) == 1 && all[0].Visible && all[0].Area.In(image.Rectangle{Max: screen}), err
 	}))
-	n.closeSettings()
 }
 
 // TestAskAgainFromTheMenu goes to the menu behind the dots by keyboard and asks to be asked again, which ended nod.

@@ -104,7 +104,7 @@ func (m *machines) Take(from remote.Peer, sent remote.Request) error {
 		return err
 	}
 	if r.Body.Kind() == api.KindNotify && !m.limitsOf(peer.Key).notices.Allow() {
-		return fmt.Errorf("%w: too many notices", interact.ErrUnavailable)
+		return errors.New("too many notices")
 	}
 	one := &remoteRequest{peer: peer, id: sent.Request.ID, digest: sent.Digest(), request: r, size: len(sent.Text)}
 	if isNew, err := m.enter(one, time.Until(r.Until)); err != nil || !isNew {

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"nod/api"
-
 	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/api"
 )
 
 // HookCall is one call of an agent's hook. Its fields are as in [nod/ipc/hooks.Call].

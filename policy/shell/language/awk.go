@@ -79,8 +79,7 @@ type awkReader struct {
 	given  map[string]string // variables that the command sets
 	set    map[string]bool   // those that the program sets, or the command twice
 	factor float64           // how many times longer than its line the program may make a record
-
-	err error
+	err    error
 }
 
 func (r *awkReader) refuse(reason string) { r.err = cmp.Or(r.err, error(refusal(reason))) }

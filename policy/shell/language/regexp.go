@@ -24,10 +24,11 @@ func Regexp(pattern string, kind Syntax, others ...Syntax) error {
 		return err
 	}
 	for _, kind := range append([]Syntax{kind}, others...) {
+		spelled := spell(pattern, kind)
 		switch {
-		case isOdd(pattern, kind):
+		case isOdd(pattern, spelled, kind):
 			return refusal("nod can't read the pattern " + Quote(pattern) + ".")
-		case states(spell(pattern, kind)) > maxStates:
+		case states(spelled) > maxStates:
 			return refusal("The pattern repeats so often that it may take all memory.")
 		}
 	}
@@ -39,7 +40,7 @@ func Regexp(pattern string, kind Syntax, others ...Syntax) error {
 const maxStates = 2000
 
 var (
-	// oddEscape matches a reference, text that is quoted as a whole, and a backslash at the end.
+	// oddEscape matches a reference, the ends of a quotation, rare escapes, and a backslash at the end.
 	oddEscape = Compiled(`\\([1-9CEGQcgko]|$)`)
 	// awkCode is a character spelled by its number, which could be part of a pattern or format.
 	awkCode = Compiled(`\\[0-9xu]`)
@@ -47,7 +48,8 @@ var (
 	specialGroup = Compiled(`\((?:\?(?:<?[=!]|[:>]|(?:P?<|')[A-Za-z0-9_]+[>']|[imsuU-]*[:)])|[?*])`)
 )
 
-func isOdd(pattern string, kind Syntax) bool {
+// isOdd reports whether nod cannot tell what a pattern repeats. spelled is the pattern as [spell] returns it.
+func isOdd(pattern, spelled string, kind Syntax) bool {
 	escapes := strings.ReplaceAll(pattern, `\\`, "")
 	if oddEscape().MatchString(escapes) {
 		return true
@@ -56,7 +58,7 @@ func isOdd(pattern string, kind Syntax) bool {
 	case awkExtended: // which begins the sequences for terminals with \033
 		return awkCode().MatchString(strings.ReplaceAll(escapes, `\033`, ""))
 	case Perl, Rust:
-		for _, group := range specialGroup().FindAllString(spell(pattern, kind), -1) {
+		for _, group := range specialGroup().FindAllString(spelled, -1) {
 			if len(group) == len("(?") {
 				return true
 			}

@@ -652,6 +652,33 @@ func TestWindowsWithoutAuthority(t *testing.T) {
 	})
 }
 
+// Each call of an agent would start a process, and log a line, if a missing display did not count for a while.
+func TestCallsDoNotLookForADisplayEachTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.set(&d.crash, fmt.Errorf("%w: refused", desktop.ErrNoDisplay))
+		warmUp := func(times int) {
+			for range times {
+				d.w.WarmUp()
+				synctest.Wait()
+				time.Sleep(2 * time.Second) // that a refusal may be a display that restarts is over
+			}
+		}
+		warmUp(1)
+		begun := d.starts()
+		warmUp(20)
+		if d.starts() != begun {
+			t.Errorf("20 calls started %d processes", d.starts()-begun)
+		}
+		d.set(&d.crash, nil)
+		time.Sleep(blindPause)
+		warmUp(1)
+		if d.starts() != begun+1 {
+			t.Errorf("a minute later %d processes started, want 1", d.starts()-begun)
+		}
+	})
+}
+
 func TestWindowsEndWhenIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)

@@ -194,7 +194,11 @@ func (c *console) explainCall(call policy.Call) error {
 	}
 	d, steps := store.Explain(call)
 	r := explained{Decision: string(d.Effect), Class: string(d.Class), Rule: d.Rule, Steps: steps}
-	if err := c.show(r, strings.Join(append(steps, ""), "\n")); err != nil {
+	var text strings.Builder
+	for _, step := range steps {
+		text.WriteString(oneLine(step) + "\n")
+	}
+	if err := c.show(r, text.String()); err != nil {
 		return err
 	}
 	if !d.Effect.Permits() {

@@ -419,7 +419,7 @@ is 1 if one was.`,
 	}, "print JSON")
 	cmd.Flags().StringVar(&head, "head", "", "the `hash` of an earlier head")
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
-		if _, err := hex.DecodeString(head); err != nil {
+		if _, err := hex.DecodeString(head); err != nil || head == "" && cmd.Flags().Changed("head") {
 			return wrongUsage("--head must be a hash that nod history verify printed, not %q", head)
 		}
 		return flags.read(func(r *journal.Reader) error { return c.verifyHistory(ctx, r, head) })

@@ -208,7 +208,7 @@ func newQuestionView(w *window, q api.Question, multiline bool) *questionView {
 func (v *questionView) heading() fyne.CanvasObject {
 	line := Row(8)
 	if v.question.Header != "" {
-		line.Add(Words(prompt.PlainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).Bold())
+		line.Add(Words(prompt.HeaderOf(v.question), theme.SizeNameCaptionText, theme.ColorNamePrimary).Bold())
 	}
 	if !v.question.IsRequired() {
 		line.Add(Words(tr("optional"), theme.SizeNameCaptionText, ColorMuted))

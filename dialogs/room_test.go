@@ -356,3 +356,24 @@ func TestFormOfThreeShowsOther(t *testing.T) {
 		}
 	}
 }
+
+// A long header above a question does not make the form wider than its window, which would cut the questions.
+func TestLongHeaderIsCut(t *testing.T) {
+	for _, header := range []string{strings.Repeat("W", 200), strings.Repeat("\u202E", 200), strings.Repeat("word ", 39)} {
+		s := newScreen(t)
+		s.open(request("1", api.Form{Questions: []api.Question{{ID: "x", Header: header, Question: "Why?"}}}))
+		s.ready()
+		fields := 0
+		dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {
+			if f, ok := o.(*field); ok {
+				fields++
+				if f.Size().Width > s.canvas().Size().Width {
+					t.Errorf("under %.20q the field is %v wide in a window of %v", header, f.Size().Width, s.canvas().Size())
+				}
+			}
+		})
+		if fields == 0 {
+			t.Error("no field")
+		}
+	}
+}

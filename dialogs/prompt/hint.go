@@ -8,8 +8,12 @@ import (
 	"strings"
 
 	"nod/api"
+	"nod/dialogs/safetext"
 	"nod/interact"
 )
+
+// HeaderOf returns the word or two above q. A long one is visibly cut, as it does not wrap.
+func HeaderOf(q api.Question) string { return safetext.Line(q.Header, maxName) }
 
 // HintOf says which answers to q are valid, or returns "" if all are.
 func HintOf(q api.Question) string {

@@ -27,16 +27,28 @@ type review struct {
 	changed fyne.CanvasObject // says that the file was changed
 	unknown fyne.CanvasObject // … or that it is unknown what was changed
 	undo    fyne.CanvasObject
-	accept  *widget.Button
+	accept  *acceptButton
 }
 
 // leastHeight is the least height of the text of a change. It leaves a small window room for the buttons.
 const leastHeight = 60
 
+// acceptButton is pressed by a click or a chord, never by Enter or Space: the window appears by itself, so these may be
+// meant for another program.
+type acceptButton struct{ controls.Button }
+
+func newAcceptButton(text string, tapped func()) *acceptButton {
+	b := &acceptButton{}
+	b.Text, b.OnTapped, b.Importance = text, tapped, widget.HighImportance
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+func (b *acceptButton) TypedKey(k *fyne.KeyEvent) { dialogs.PassOn(b, k) }
+
 func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
-	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // Enter does not press it
-	r.accept.Importance = widget.HighImportance
+	r.accept = newAcceptButton(lang.L("Accept the change"), func() { r.settle(true) })
 	r.undo = controls.NewButton(lang.L("Restore the old file"), nil, func() { r.settle(false) })
 	r.changed = dialogs.Column(6,
 		controls.Bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
@@ -91,6 +103,13 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 
 func (r *review) arm() {
 	controls.Enable(r.armed && r.seen, r.accept)
+}
+
+// chord accepts the change if a click could.
+func (r *review) chord() {
+	if r.content.Visible() && !r.accept.Disabled() {
+		r.settle(true)
+	}
 }
 
 func (r *review) settle(accept bool) {

@@ -89,6 +89,30 @@ func TestAcceptIsArmed(t *testing.T) {
 	}
 }
 
+// The window appears by itself: what the user types into another program accepts nothing.
+func TestTypingAcceptsNoChange(t *testing.T) {
+	w, o := tampered(t, "light", withMore)
+	w.Win.Canvas().Focus(w.review.accept)
+	for _, key := range []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter} {
+		w.typeKey(key)
+		if o.state.Held == nil {
+			t.Fatalf("%s accepts the change", key)
+		}
+	}
+	w.review.armed = false
+	w.review.arm()
+	w.press(fyne.KeyReturn, fyne.KeyModifierShortcutDefault)
+	if o.state.Held == nil {
+		t.Fatal("the chord accepts a change that is not armed")
+	}
+	w.review.armed = true
+	w.review.arm()
+	w.press(fyne.KeyReturn, fyne.KeyModifierShortcutDefault)
+	if o.state.Held != nil {
+		t.Error("the chord does not accept the change")
+	}
+}
+
 func TestAFileThatChangedAgainIsShownAgain(t *testing.T) {
 	w, o := tampered(t, "light", withMore)
 	again := &config.HeldChange{Before: commented, After: withMore + "# and more\n"}

@@ -187,12 +187,15 @@ func (w *Window) refresh() {
 
 func (w *Window) build() {
 	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
+	accept := func() { w.review.chord() }
 	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
 	w.Build(title, map[desktop.CustomShortcut]func(){
-		{KeyName: fyne.KeyTab, Modifier: control}:                         next,
-		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}: previous,
-		{KeyName: fyne.KeyPageDown, Modifier: control}:                    next,
-		{KeyName: fyne.KeyPageUp, Modifier: control}:                      previous,
+		{KeyName: fyne.KeyTab, Modifier: control}:                            next,
+		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}:    previous,
+		{KeyName: fyne.KeyPageDown, Modifier: control}:                       next,
+		{KeyName: fyne.KeyPageUp, Modifier: control}:                         previous,
+		{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault}: accept,
+		{KeyName: fyne.KeyEnter, Modifier: fyne.KeyModifierShortcutDefault}:  accept,
 	}, func() { w.open(w.state.About.Config) }, w.close, w.typedKey)
 	w.Win.SetContent(w.content())
 	w.Win.Resize(fyne.NewSize(900, 600))

@@ -97,8 +97,8 @@ func answerTo(reply any) answer {
 		}
 	case api.NotifyReply:
 		if !r.Sent {
-			a.status, a.cause = exitNo, "the desktop did not take it: "+
-				"it may have no notification service, or notices are off in nod's settings"
+			a.status, a.cause = exitNo, "it was not shown: the desktop may have no "+
+				"notification service, nod may be paused, or its settings keep notices back"
 		}
 	}
 	return a

@@ -119,9 +119,11 @@ func (w *window) typedShortcut(s fyne.Shortcut) bool {
 	return false
 }
 
-// field is a text field that leaves Escape and nod's shortcuts to the window, and accepts no more text than
-// [interact.Clip] keeps. Even a field for a single line wraps, because Fyne would redraw a long unwrapped line at every
-// key.
+// windowKeys are the keys that a text field leaves to the window.
+var windowKeys = []fyne.KeyName{fyne.KeyEscape, fyne.KeyF10, desktop.KeyMenu}
+
+// field is a text field that leaves nod's shortcuts to the window, and accepts no more text than [interact.Clip] keeps.
+// Even a field for a single line wraps, because Fyne would redraw a long unwrapped line at every key.
 type field struct {
 	widget.Entry
 	w       *window
@@ -148,7 +150,7 @@ func newField(w *window, placeholder string, multiline bool) *field {
 func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	f.w.noteTyping()
 	switch {
-	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu, f.oneLine && isPaging(ev):
+	case slices.Contains(windowKeys, ev.Name), f.oneLine && isPaging(ev):
 		f.w.typedKey(ev)
 	case f.onKey(ev), isEnter(ev) && !f.hasRoom('\n'):
 	case isPaging(ev) && f.drawn.fits():

@@ -414,14 +414,18 @@ func TestKeysOnButtons(t *testing.T) {
 	}
 }
 
-// The usual keys for a context menu open the other actions.
+// The usual keys for a context menu open the other actions, also from a text field.
 func TestMenuKeys(t *testing.T) {
 	for _, key := range []fyne.KeyName{fyne.KeyF10, desktop.KeyMenu} {
-		s := newScreen(t)
-		s.open(bash("1", "make"))
-		s.key(key)
-		if s.p.window.menu == nil {
-			t.Errorf("%s opens nothing", key)
+		for _, r := range []interact.Request{
+			bash("1", "make"), request("1", api.Ask{Question: "Why?"}), request("1", api.Ask{Question: "Why?", Multiline: true}),
+		} {
+			s := newScreen(t)
+			s.open(r)
+			s.key(key)
+			if s.p.window.menu == nil {
+				t.Errorf("%s opens nothing on %+v", key, r.Body)
+			}
 		}
 	}
 }

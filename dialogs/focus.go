@@ -61,26 +61,17 @@ func PassOn(o fyne.CanvasObject, ev *fyne.KeyEvent) {
 	}
 }
 
-type hovering struct {
-	hovered bool
-	refresh func()
-}
-
-func (h *hovering) MouseIn(*desktop.MouseEvent) { h.hovered = true; h.refresh() }
-
-func (h *hovering) MouseMoved(*desktop.MouseEvent) {}
-
-func (h *hovering) MouseOut() { h.hovered = false; h.refresh() }
-
+// hoverBase is a focusBase that also draws whether the pointer is over it.
 type hoverBase struct {
 	focusBase
-	hovering
+	hovered bool
 }
 
-func (b *hoverBase) extend(self focusWidget, w *window) {
-	b.focusBase.extend(self, w)
-	b.refresh = b.Refresh
-}
+func (b *hoverBase) MouseIn(*desktop.MouseEvent) { b.hovered = true; b.Refresh() }
+
+func (b *hoverBase) MouseMoved(*desktop.MouseEvent) {}
+
+func (b *hoverBase) MouseOut() { b.hovered = false; b.Refresh() }
 
 func takeFocus(o focusWidget) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil {

@@ -15,42 +15,45 @@ import (
 
 // Fyne sends a key only to the focused widget, so each of nod's widgets passes keys that it does not use to the window.
 
-func shortcut(key fyne.KeyName) *desktop.CustomShortcut {
-	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
-}
-
-type chord struct {
-	*desktop.CustomShortcut
-	do func()
+// Chords makes chords work in a window. If the focused widget takes shortcuts, Fyne gives them to that widget alone,
+// which then has to call run. It reports whether it ran a chord.
+func Chords(c fyne.Canvas, chords map[desktop.CustomShortcut]func()) (run func(fyne.Shortcut) bool) {
+	for chord, do := range chords {
+		c.AddShortcut(&chord, func(fyne.Shortcut) { do() })
+	}
+	return func(s fyne.Shortcut) bool {
+		chord, ok := s.(*desktop.CustomShortcut)
+		if !ok || chords[*chord] == nil {
+			return false
+		}
+		chords[*chord]()
+		return true
+	}
 }
 
 // chords lists the chords of a prompt. Those for the queue are the usual ones for tabs.
-func (w *window) chords() []chord {
+func (w *window) chords() map[desktop.CustomShortcut]func() {
 	affirm, otherwise, refuse := w.pressing(w.affirm), w.pressing(w.affirmAlternative), w.pressing(w.refuse)
 	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
-	onTabs := func(key fyne.KeyName, shift fyne.KeyModifier) *desktop.CustomShortcut {
-		return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierControl | shift}
+	const command, control, shift = fyne.KeyModifierShortcutDefault, fyne.KeyModifierControl, fyne.KeyModifierShift
+	on := func(modifier fyne.KeyModifier, key fyne.KeyName) desktop.CustomShortcut {
+		return desktop.CustomShortcut{KeyName: key, Modifier: modifier}
 	}
-	withShift := func(key fyne.KeyName) *desktop.CustomShortcut {
-		return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}
-	}
-	return []chord{
-		{withShift(fyne.KeyReturn), otherwise}, {withShift(fyne.KeyEnter), otherwise},
-		{shortcut(fyne.KeyReturn), affirm}, {shortcut(fyne.KeyEnter), affirm}, {shortcut(fyne.KeyD), refuse},
-		{shortcut(fyne.KeyPeriod), next}, {shortcut(fyne.KeyComma), previous},
-		{shortcut(fyne.KeyS), w.onApproval((*approvePage).chooseScope)},
-		{shortcut(fyne.KeyR), w.onApproval((*approvePage).openReason)},
-		{onTabs(fyne.KeyTab, 0), next}, {onTabs(fyne.KeyTab, fyne.KeyModifierShift), previous},
-		{onTabs(fyne.KeyPageDown, 0), next}, {onTabs(fyne.KeyPageUp, 0), previous},
+	return map[desktop.CustomShortcut]func(){
+		on(command|shift, fyne.KeyReturn): otherwise, on(command|shift, fyne.KeyEnter): otherwise,
+		on(command, fyne.KeyReturn): affirm, on(command, fyne.KeyEnter): affirm, on(command, fyne.KeyD): refuse,
+		on(command, fyne.KeyPeriod): next, on(command, fyne.KeyComma): previous,
+		on(command, fyne.KeyS):   w.onApproval((*approvePage).chooseScope),
+		on(command, fyne.KeyR):   w.onApproval((*approvePage).openReason),
+		on(control, fyne.KeyTab): next, on(control|shift, fyne.KeyTab): previous,
+		on(control, fyne.KeyPageDown): next, on(control, fyne.KeyPageUp): previous,
 	}
 }
 
 // installKeys makes the window handle keys when nothing has the focus, and those that the focused widget does not use.
 func (w *window) installKeys() {
 	c := w.win.Canvas()
-	for _, chord := range w.chords() {
-		c.AddShortcut(chord.CustomShortcut, func(fyne.Shortcut) { chord.do() })
-	}
+	w.typedShortcut = Chords(c, w.chords())
 	c.SetOnTypedKey(w.typedKey)
 	if c, ok := c.(desktop.Canvas); ok {
 		c.SetOnKeyDown(func(ev *fyne.KeyEvent) { w.keyDown(ev, nil) })
@@ -107,16 +110,6 @@ func (w *window) typedKey(ev *fyne.KeyEvent) {
 			w.page.text.TypedKey(ev)
 		}
 	}
-}
-
-func (w *window) typedShortcut(s fyne.Shortcut) bool {
-	for _, chord := range w.chords() {
-		if chord.ShortcutName() == s.ShortcutName() {
-			chord.do()
-			return true
-		}
-	}
-	return false
 }
 
 // windowKeys are the keys that a text field leaves to the window.

@@ -45,7 +45,8 @@ type window struct {
 	typedAt       time.Time      // when a key last reached a field or a choice
 	interruptedAt time.Time      // when a prompt was last withdrawn while the user was typing
 	keyHold       *keyHold
-	holdUntil     time.Time // unless more keys come
+	holdUntil     time.Time                // unless more keys come
+	typedShortcut func(fyne.Shortcut) bool // runs a chord: see [Chords]
 
 	armTimer, tickTimer, holdTimer *time.Timer
 	keyboardFree                   time.Time // since when no window has the keyboard; zero if one has it

@@ -55,17 +55,7 @@ func (w *Window) Build(title string, chords map[desktop.CustomShortcut]func(), o
 	w.Win.SetCloseIntercept(closed)
 	c := w.Win.Canvas()
 	chords[desktop.CustomShortcut{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}] = closed
-	for chord, do := range chords {
-		c.AddShortcut(&chord, func(fyne.Shortcut) { do() })
-	}
-	w.Shortcut = func(s fyne.Shortcut) bool {
-		custom, ok := s.(*desktop.CustomShortcut)
-		if !ok || chords[*custom] == nil {
-			return false
-		}
-		chords[*custom]()
-		return true
-	}
+	w.Shortcut = dialogs.Chords(c, chords)
 	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.Undo.TakeBack() })
 	c.SetOnTypedKey(func(k *fyne.KeyEvent) {
 		if !typedKey(k) {

@@ -106,36 +106,6 @@ func (d *devices) phone() operator.Phone {
 	return all
 }
 
-// invite lets one device ask to be paired.
-func (d *devices) invite(name string, may remote.May) (operator.Invitation, error) {
-	server, problem := d.current()
-	if server != nil {
-		problem = server.Problem()
-	}
-	if _, isThere := d.book.Named(name); isThere {
-		return operator.Invitation{}, fmt.Errorf("%q is already in use: pick another name", name)
-	}
-	_, changed := d.book.Problem()
-	err := cmp.Or(changed, book.CheckName(name))
-	switch {
-	case err != nil:
-		return operator.Invitation{}, err
-	case problem != nil:
-		return operator.Invitation{}, fmt.Errorf("no device can reach nod: %w", problem)
-	case server == nil:
-		return operator.Invitation{}, errors.New("the phone page is off: pick an address for it first")
-	}
-	url, until := server.Invite(name, may)
-	return operator.Invitation{URL: url, Until: until}, nil
-}
-
-func (d *devices) withdrawInvitation() {
-	if server, _ := d.current(); server != nil {
-		server.Withdraw()
-		d.changed.Send()
-	}
-}
-
 // ready reports whether the user can answer on a device: one has just asked, or can be woken.
 func (d *devices) ready() bool {
 	if server, _ := d.current(); server == nil || server.Problem() != nil {

@@ -155,9 +155,11 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 	return d
 }
 
+func (d *phoneDesk) peers() peers { return peers{book: d.devices.book, devices: d.devices} }
+
 func (d *phoneDesk) pair(name string, may remote.May) *devicetest.Phone {
 	d.t.Helper()
-	invitation, err := d.devices.invite(name, may)
+	invitation, err := d.peers().Invite(d.t.Context(), name, may)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -543,7 +545,7 @@ func TestFilesOfAnotherProgram(t *testing.T) {
 			t.Errorf("a device of a list that another program changed: %q", code)
 		}
 		_, changed := d.devices.book.Problem()
-		if _, err := d.devices.invite("other", remote.May{}); changed == nil || !errors.Is(err, changed) {
+		if _, err := d.peers().Invite(d.t.Context(), "other", remote.May{}); changed == nil || !errors.Is(err, changed) {
 			t.Errorf("invited meanwhile: %v", err)
 		}
 	})
@@ -778,11 +780,13 @@ func TestRevokedAtOnce(t *testing.T) {
 // An invitation that the user has cancelled counts no more, and the next one does.
 func TestAnInvitationIsWithdrawn(t *testing.T) {
 	onPhone(t, func(d *phoneDesk) {
-		invitation, err := d.devices.invite("other", remote.May{})
+		invitation, err := d.peers().Invite(d.t.Context(), "other", remote.May{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.devices.withdrawInvitation()
+		if err := d.peers().WithdrawInvitation(d.t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		status, code := devicetest.NewPhone(t, d.server).Pair(invitation.URL)
 		if _, isPaired := d.book.Named("other"); isPaired || code != "invitation" {
 			t.Errorf("%d %s, paired %v", status, code, isPaired)
@@ -794,18 +798,18 @@ func TestAnInvitationIsWithdrawn(t *testing.T) {
 
 func TestInvitations(t *testing.T) {
 	onPhone(t, func(d *phoneDesk) {
-		if _, err := d.devices.invite("phone", remote.May{}); err == nil {
+		if _, err := d.peers().Invite(d.t.Context(), "phone", remote.May{}); err == nil {
 			t.Error("invited another of the same name")
 		}
-		if _, err := d.devices.invite("a\nb", remote.May{}); err == nil {
+		if _, err := d.peers().Invite(d.t.Context(), "a\nb", remote.May{}); err == nil {
 			t.Error("invited a name that is none")
 		}
 		d.devices.server = nil
-		if _, err := d.devices.invite("other", remote.May{}); err == nil {
+		if _, err := d.peers().Invite(d.t.Context(), "other", remote.May{}); err == nil {
 			t.Error("invited while nothing is served")
 		}
 		d.devices.problem = errors.New("no such address")
-		_, err := d.devices.invite("other", remote.May{})
+		_, err := d.peers().Invite(d.t.Context(), "other", remote.May{})
 		if err == nil || !strings.Contains(err.Error(), "no such address") {
 			t.Errorf("%v", err)
 		}

@@ -293,22 +293,6 @@ func (m *machines) made() []*machineLine {
 	return slices.DeleteFunc(lines, func(one *machineLine) bool { return one.Line == nil })
 }
 
-// forget makes a machine delete its saved approvals.
-func (m *machines) forget(ctx context.Context, name string) error {
-	peer, ok := m.book.Named(name)
-	line := m.lineTo(peer.Key)
-	switch {
-	case !ok || peer.Role != remote.RoleMachine:
-		return fmt.Errorf("forget approvals on %q: %w", name, book.ErrUnknown)
-	case line == nil:
-		return fmt.Errorf("forget approvals on %s: %w", name, remote.ErrDown)
-	}
-	if err := line.Forget(ctx, peer.Key); err != nil {
-		return fmt.Errorf("forget approvals on %s: %w", name, err)
-	}
-	return nil
-}
-
 // connects returns a channel that is closed when a machine connects.
 func (m *machines) connects() <-chan struct{} {
 	m.mu.Lock()
@@ -361,16 +345,6 @@ func (m *machines) pair(key remote.Key, role remote.Role, name string) error {
 	m.joining = slices.DeleteFunc(m.joining, func(j joining) bool { return j.Key == key })
 	m.mu.Unlock()
 	m.log.Info("paired", "name", name, "fingerprint", asks.Fingerprint)
-	m.greet()
-	m.changed.Send()
-	return nil
-}
-
-// settlePeers ends the time in which no peer counts, as [book.Book.Settle] does.
-func (m *machines) settlePeers(seen []remote.Peer, accept bool) error {
-	if err := m.book.Settle(seen, accept); err != nil {
-		return err
-	}
 	m.greet()
 	m.changed.Send()
 	return nil

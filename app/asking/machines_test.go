@@ -191,6 +191,8 @@ func (d *pairedDesk) restart(a interact.Answer) {
 	d.m.keepLines(d.t.Context(), []lineSpec{{machine: webLine}})
 }
 
+func (d *pairedDesk) peers() peers { return peers{book: d.m.book, machines: d.m} }
+
 func (d *pairedDesk) join() {
 	d.t.Helper()
 	if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); err != nil {
@@ -1136,7 +1138,7 @@ func TestAcceptedPeersAreLetIn(t *testing.T) {
 		}
 		held, _ := d.m.book.Problem()
 		before := d.line.greeted
-		if err := d.m.settlePeers(held, true); err != nil || d.line.greeted != before+1 {
+		if err := d.peers().SettlePeers(t.Context(), held, true); err != nil || d.line.greeted != before+1 {
 			t.Errorf("%v; machines were greeted %d times", err, d.line.greeted-before)
 		}
 		if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); err != nil {
@@ -1174,14 +1176,15 @@ func TestLinesFollowTheConfiguration(t *testing.T) {
 
 func TestForgetApprovals(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
-		if err := d.m.forget(t.Context(), "web"); err != nil || !slices.Equal(d.line.forgot, []remote.Key{d.web.Key}) {
+		err := d.peers().ForgetApprovals(t.Context(), "web")
+		if err != nil || !slices.Equal(d.line.forgot, []remote.Key{d.web.Key}) {
 			t.Errorf("%v, %v", err, d.line.forgot)
 		}
-		if err := d.m.forget(t.Context(), "none"); !errors.Is(err, book.ErrUnknown) {
+		if err := d.peers().ForgetApprovals(t.Context(), "none"); !errors.Is(err, book.ErrUnknown) {
 			t.Errorf("%v", err)
 		}
 		d.line.fails = remote.ErrDown
-		if err := d.m.forget(t.Context(), "web"); !errors.Is(err, remote.ErrDown) {
+		if err := d.peers().ForgetApprovals(t.Context(), "web"); !errors.Is(err, remote.ErrDown) {
 			t.Errorf("%v", err)
 		}
 	})

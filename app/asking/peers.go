@@ -1,6 +1,7 @@
 package asking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,21 +198,58 @@ func (p peers) SetMay(_ context.Context, name string, may remote.May) error {
 
 // SettlePeers implements [operator.Operator].
 func (p peers) SettlePeers(_ context.Context, seen []remote.Peer, accept bool) error {
-	return p.machines.settlePeers(seen, accept)
+	if err := p.book.Settle(seen, accept); err != nil {
+		return err
+	}
+	p.machines.greet()
+	p.machines.changed.Send()
+	return nil
 }
 
 // ForgetApprovals implements [operator.Operator].
 func (p peers) ForgetApprovals(ctx context.Context, name string) error {
-	return p.machines.forget(ctx, name)
+	peer, ok := p.book.Named(name)
+	line := p.machines.lineTo(peer.Key)
+	switch {
+	case !ok || peer.Role != remote.RoleMachine:
+		return fmt.Errorf("forget approvals on %q: %w", name, book.ErrUnknown)
+	case line == nil:
+		return fmt.Errorf("forget approvals on %s: %w", name, remote.ErrDown)
+	}
+	if err := line.Forget(ctx, peer.Key); err != nil {
+		return fmt.Errorf("forget approvals on %s: %w", name, err)
+	}
+	return nil
 }
 
 // Invite implements [operator.Operator].
 func (p peers) Invite(_ context.Context, name string, may remote.May) (operator.Invitation, error) {
-	return p.devices.invite(name, may)
+	server, problem := p.devices.current()
+	if server != nil {
+		problem = server.Problem()
+	}
+	if _, isThere := p.book.Named(name); isThere {
+		return operator.Invitation{}, fmt.Errorf("%q is already in use: pick another name", name)
+	}
+	_, changed := p.book.Problem()
+	err := cmp.Or(changed, book.CheckName(name))
+	switch {
+	case err != nil:
+		return operator.Invitation{}, err
+	case problem != nil:
+		return operator.Invitation{}, fmt.Errorf("no device can reach nod: %w", problem)
+	case server == nil:
+		return operator.Invitation{}, errors.New("the phone page is off: pick an address for it first")
+	}
+	url, until := server.Invite(name, may)
+	return operator.Invitation{URL: url, Until: until}, nil
 }
 
 // WithdrawInvitation implements [operator.Operator].
 func (p peers) WithdrawInvitation(context.Context) error {
-	p.devices.withdrawInvitation()
+	if server, _ := p.devices.current(); server != nil {
+		server.Withdraw()
+		p.devices.changed.Send()
+	}
 	return nil
 }

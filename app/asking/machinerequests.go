@@ -388,8 +388,9 @@ func (m *machines) keepPending(ctx context.Context, one *remoteRequest, sent *in
 func (m *machines) deliver(one *remoteRequest, answer interact.Answer) (interact.Answer, error) {
 	out := answer
 	out.At, out.Device, out.Shown = time.Now(), cmp.Or(answer.Device, m.name), interact.Shown{}
+	back, stop := m.back.Subscribe()
+	defer stop()
 	for wait := commitFirst; ; wait = min(2*wait, commitMost) {
-		back := m.connects()
 		if answer.Device != "" && !m.isDevice(answer.Device) {
 			return answer, errDeviceRevoked
 		}

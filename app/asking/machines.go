@@ -43,6 +43,7 @@ type machines struct {
 	machinesConfig
 	changed  changes.Signal // a machine came or went, something asks to join, or requests was sent
 	requests changes.Signal // other requests are pending, or one is snoozed
+	back     changes.Source // a machine has connected
 
 	life       context.Context // ends when nod does
 	endLife    context.CancelCauseFunc
@@ -57,7 +58,6 @@ type machines struct {
 	joining []joining               // the newest first
 	asked   map[interact.ID]*remoteRequest
 	ended   []interact.ID          // of asked, the oldest first
-	back    chan struct{}          // closed when a machine connects
 	serial  uint64                 // of the policy that machines were told last
 	limits  map[string]*peerLimits // by the machine's key
 	warned  time.Time              // when the user was last warned that something asks to join
@@ -108,7 +108,7 @@ func newMachines(c machinesConfig) *machines {
 	m := &machines{
 		machinesConfig: c, changed: changes.NewSignal(), requests: changes.NewSignal(),
 		lines: map[string]*machineLine{}, online: map[string]*connected{}, asked: map[interact.ID]*remoteRequest{},
-		back: make(chan struct{}), limits: map[string]*peerLimits{},
+		limits: map[string]*peerLimits{},
 	}
 	m.life, m.endLife = context.WithCancelCause(context.Background())
 	m.sending, m.endSending = context.WithCancel(context.Background())
@@ -141,9 +141,8 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 	was := d.online[machine.Sign]
 	isNew := was == nil || !was.isUp || was.line != d.line
 	d.online[machine.Sign] = &connected{line: d.line, hello: h, isUp: true}
-	close(d.back)
-	d.back = make(chan struct{})
 	d.mu.Unlock()
+	d.back.Send()
 	if len(peer.Desks) > 0 { // else it is here for the first time, and the settings list them
 		d.warnOfDesks(peer, h.Desks)
 	}
@@ -291,13 +290,6 @@ func (m *machines) made() []*machineLine {
 	defer m.mu.Unlock()
 	lines := slices.Collect(maps.Values(m.lines))
 	return slices.DeleteFunc(lines, func(one *machineLine) bool { return one.Line == nil })
-}
-
-// connects returns a channel that is closed when a machine connects.
-func (m *machines) connects() <-chan struct{} {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.back
 }
 
 // lineTo returns the line that a machine last connected over or, if it has not connected yet, the line shared by all

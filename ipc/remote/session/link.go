@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/changes"
 	"nod/interact"
 	"nod/ipc/remote"
 )
@@ -42,13 +43,13 @@ type Link struct {
 	relay    relay
 	carrier  Carrier
 	log      *slog.Logger
+	changed  changes.Source // of desks
+	asked    changes.Source // of requests: one was added
 
 	mu       sync.Mutex                   // guards all below, and the fields of openRequest and desk that say so
 	requests map[interact.ID]*openRequest // that have not ended
 	desks    []*desk                      // connected and paired, the oldest first
 	unknown  []*desk                      // connected, and not let in yet, the oldest first
-	changed  chan struct{}                // closed when desks changes
-	asked    chan struct{}                // closed when a request is added
 	since    time.Time                    // when the first came or the last went
 }
 
@@ -80,7 +81,7 @@ func (a *openRequest) isOver() bool {
 func NewLink(identity *remote.Identity, relay relay, carrier Carrier, log *slog.Logger) *Link {
 	return &Link{
 		identity: identity, relay: relay, carrier: carrier, log: log,
-		requests: map[interact.ID]*openRequest{}, changed: make(chan struct{}), asked: make(chan struct{}), since: time.Now(),
+		requests: map[interact.ID]*openRequest{}, since: time.Now(),
 	}
 }
 
@@ -130,8 +131,7 @@ func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, er
 	}
 	l.mu.Lock()
 	l.requests[r.ID] = a
-	close(l.asked)
-	l.asked = make(chan struct{})
+	l.asked.Send()
 	for _, d := range l.desks {
 		d.show(a)
 	}
@@ -180,10 +180,9 @@ func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (re
 		settled, err = l.relay.Settled(ctx, answer.ID)
 		ended <- err
 	}()
+	asked, stop := l.asked.Subscribe()
+	defer stop()
 	for {
-		l.mu.Lock()
-		asked := l.asked
-		l.mu.Unlock()
 		if err := l.count(from, answer); err != nil {
 			return remote.Answer{}, err
 		}
@@ -224,9 +223,11 @@ func (l *Link) count(from *desk, answer remote.Answer) error {
 
 // Report sends what the relay decided by the policy, and returns nil once a desk has it in its journal.
 func (l *Link) Report(ctx context.Context, decided []interact.Record) error {
+	changed, stop := l.changed.Subscribe()
+	defer stop()
 	for {
 		l.mu.Lock()
-		desks, changed := slices.Clone(l.desks), l.changed
+		desks := slices.Clone(l.desks)
 		l.mu.Unlock()
 		for _, d := range desks {
 			err := d.report(ctx, decided)
@@ -292,8 +293,7 @@ func (l *Link) deskChanged(isTurn bool) {
 	if isTurn {
 		l.since = time.Now()
 	}
-	close(l.changed)
-	l.changed = make(chan struct{})
+	l.changed.Send()
 }
 
 // refuse notes that d cannot show a. If no connected desk can, a fails.

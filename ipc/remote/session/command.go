@@ -173,30 +173,19 @@ func (p *process) problem() string {
 	kill := time.AfterFunc(endTime, func() { _ = p.cmd.Process.Kill() })
 	defer kill.Stop()
 	err := p.cmd.Wait()
-	said := p.stderr.String()
+	said := strings.TrimSpace(string(p.stderr)) // nothing more is written to it
 	if err != nil || said != "" {
 		p.log.Info("a connection command ended", "command", p.cmd.Args, "err", err, "said", said)
 	}
 	return problemSaid(filepath.Base(p.cmd.Args[0]), p.cmd.ProcessState.ExitCode(), said)
 }
 
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
+// tail is the end of what was written to it.
+type tail []byte
 
 // Write implements [io.Writer].
 func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-maxStderr):]
+	all := append(*t, b...)
+	*t = all[max(0, len(all)-maxStderr):]
 	return len(b), nil
-}
-
-// String returns what is kept.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.text))
 }

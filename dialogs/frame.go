@@ -84,5 +84,8 @@ func (s scrollArea) reveal(o fyne.CanvasObject) {
 	}
 }
 
+// Reveal scrolls a page until all of o is in view, or at least its beginning.
+func Reveal(page *container.Scroll, o fyne.CanvasObject) { scrollArea{page}.reveal(o) }
+
 // ScrollByKey scrolls a page for a key that nothing else uses.
 func ScrollByKey(page *container.Scroll, ev *fyne.KeyEvent) { scrollArea{page}.typedKey(ev, textLine) }

@@ -88,22 +88,12 @@ func reveal(o fyne.CanvasObject) {
 	if c == nil {
 		return
 	}
-	at := d.AbsolutePositionForObject(o)
 	page, isFound := pageOf(o, c.Content(), nil)
 	if !isFound { // it is a part of a widget
-		page = scrollAt(c.Content(), at, nil)
+		page = scrollAt(c.Content(), d.AbsolutePositionForObject(o), nil)
 	}
-	if page == nil {
-		return
-	}
-	const margin = 12
-	top := at.Y - d.AbsolutePositionForObject(page).Y // relative to the view of the page
-	bottom := top + o.Size().Height - page.Size().Height
-	switch {
-	case top < margin:
-		page.ScrollToOffset(page.Offset.AddXY(0, top-margin))
-	case bottom > -margin:
-		page.ScrollToOffset(page.Offset.AddXY(0, min(top-margin, bottom+margin)))
+	if page != nil {
+		dialogs.Reveal(page, o)
 	}
 }
 

@@ -61,11 +61,6 @@ type Prompter struct {
 	window  *window     // nil until it is needed
 }
 
-type reply struct {
-	answer interact.Answer
-	err    error
-}
-
 // New returns a Prompter that shows its window through a. It shows nothing before Fyne's loop runs.
 func New(a fyne.App, o Options) *Prompter {
 	p := &Prompter{
@@ -80,12 +75,16 @@ func New(a fyne.App, o Options) *Prompter {
 
 // Open adds a request to the queue. The returned function waits for the answer; if ctx ends, it withdraws the prompt.
 func (p *Prompter) Open(r interact.Request, why policy.Decision) func(ctx context.Context) (interact.Answer, error) {
-	answered := make(chan reply, 1)
+	if kind := r.Body.Kind(); kind == api.KindNotify {
+		err := fmt.Errorf("%w: there is no prompt for %s", interact.ErrUnavailable, kind)
+		return func(context.Context) (interact.Answer, error) { return interact.Answer{}, err }
+	}
+	answered := make(chan interact.Answer, 1)
 	p.post(func() { p.open(r, why, answered) })
 	return func(ctx context.Context) (interact.Answer, error) {
 		select {
-		case got := <-answered:
-			return got.answer, got.err
+		case a := <-answered:
+			return a, nil
 		case <-ctx.Done():
 			p.post(func() { p.withdraw(r.ID) })
 			return interact.Answer{}, ctx.Err()
@@ -160,12 +159,7 @@ func (p *Prompter) ensureWindow() {
 	}
 }
 
-func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- reply) {
-	if kind := r.Body.Kind(); kind == api.KindNotify {
-		p.options.Log.Error("there is no prompt for such a request", "request", r.ID, "kind", kind)
-		to <- reply{err: fmt.Errorf("%w: there is no prompt for %s", interact.ErrUnavailable, kind)}
-		return
-	}
+func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- interact.Answer) {
 	p.queue.add(r, why, to)
 	p.ensureWindow()
 	p.changed()
@@ -190,7 +184,7 @@ func (p *Prompter) answer(e *entry, a interact.Answer) {
 		return
 	}
 	a.Shown = p.shown(e)
-	e.answered <- reply{answer: a}
+	e.answered <- a
 	p.changed()
 }
 

@@ -27,7 +27,7 @@ type screen struct {
 	p    *Prompter
 	time time.Time
 	soon []func() // functions to run after the current event
-	got  map[interact.ID]chan reply
+	got  map[interact.ID]chan interact.Answer
 
 	calls   map[interact.ID]policy.Call // of the approvals
 	snoozed []put
@@ -52,7 +52,7 @@ func idleOptions() Options {
 
 func newScreen(t testing.TB) *screen {
 	t.Helper()
-	s := &screen{t: t, time: time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC), got: map[interact.ID]chan reply{},
+	s := &screen{t: t, time: time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC), got: map[interact.ID]chan interact.Answer{},
 		calls: map[interact.ID]policy.Call{}}
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(Theme("light"))
@@ -149,7 +149,7 @@ func (s *screen) open(r interact.Request) {
 	if err := r.Validate(); err != nil {
 		s.t.Fatal(err)
 	}
-	to := make(chan reply, 1)
+	to := make(chan interact.Answer, 1)
 	s.got[r.ID] = to
 	s.p.post(func() { s.p.open(r, why(r), to) })
 	s.settle()
@@ -166,11 +166,8 @@ func why(r interact.Request) policy.Decision {
 func (s *screen) answer(id interact.ID) (interact.Answer, bool) {
 	s.t.Helper()
 	select {
-	case got := <-s.got[id]:
-		if got.err != nil {
-			s.t.Fatal(got.err)
-		}
-		return got.answer, true
+	case a := <-s.got[id]:
+		return a, true
 	default:
 		return interact.Answer{}, false
 	}

@@ -18,9 +18,9 @@ type queue struct {
 type entry struct {
 	request  interact.Request
 	why      policy.Decision
-	answered chan<- reply // receives the result; buffered
-	page     *page        // keeps the input of the user; nil before it was first shown
-	said     *prompt.View // nil before it was first needed
+	answered chan<- interact.Answer // buffered
+	page     *page                  // keeps the input of the user; nil before it was first shown
+	said     *prompt.View           // nil before it was first needed
 }
 
 func (e *entry) view() prompt.View {
@@ -31,7 +31,7 @@ func (e *entry) view() prompt.View {
 	return *e.said
 }
 
-func (q *queue) add(r interact.Request, why policy.Decision, answered chan<- reply) {
+func (q *queue) add(r interact.Request, why policy.Decision, answered chan<- interact.Answer) {
 	q.entries = append(q.entries, &entry{request: r, why: why, answered: answered})
 	q.settle()
 }

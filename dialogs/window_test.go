@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -1167,11 +1166,9 @@ func TestQueueList(t *testing.T) {
 // A prompt that the window cannot show ends as unavailable; nothing is allowed, and nothing remains.
 func TestFailingPromptIsUnavailable(t *testing.T) {
 	s := newScreen(t)
-	s.p.options.Log = slog.New(slog.DiscardHandler)
-	to := make(chan reply, 1)
-	s.p.post(func() { s.p.open(request("1", api.Notify{Message: "x"}), policy.Decision{}, to) })
-	if got := <-to; !errors.Is(got.err, interact.ErrUnavailable) {
-		t.Errorf("got %+v", got)
+	a, err := s.p.Open(request("1", api.Notify{Message: "x"}), policy.Decision{})(t.Context())
+	if !errors.Is(err, interact.ErrUnavailable) {
+		t.Errorf("%+v, %v", a, err)
 	}
 	if len(s.p.queue.entries) != 0 {
 		t.Error("it still waits")

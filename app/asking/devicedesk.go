@@ -122,7 +122,6 @@ func (d *deviceDesk) shownIn(p operator.Prompt) time.Duration {
 func (d *deviceDesk) look(ctx context.Context) {
 	d.queue.Lock()
 	defer d.queue.Unlock()
-	pending := d.answers.prompts.open()
 	if d.timer != nil {
 		d.timer.Stop()
 		d.timer = nil
@@ -130,38 +129,34 @@ func (d *deviceDesk) look(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	next, woken, fresh := time.Duration(0), map[interact.ID]bool{}, false
-	again := func(in time.Duration) {
-		if next == 0 || in < next {
-			next = in
-		}
-	}
-	for _, p := range pending {
+	var waits []time.Duration
+	var fresh []interact.ID
+	woken := map[interact.ID]bool{}
+	for _, p := range d.answers.prompts.open() {
 		wait := d.shownIn(p)
 		switch {
 		case wait > 0:
-			again(wait)
+			waits = append(waits, wait)
 		case d.woken[p.ID]:
 			woken[p.ID] = true
 		default:
-			fresh = true
+			fresh = append(fresh, p.ID)
 		}
 	}
-	if server, _ := d.current(); fresh && server != nil {
-		wait := wakePace - time.Since(d.wokenAt)
-		if wait > 0 && !d.wokenAt.IsZero() {
-			again(wait)
+	if server, _ := d.current(); len(fresh) > 0 && server != nil {
+		if wait := wakePace - time.Since(d.wokenAt); wait > 0 {
+			waits = append(waits, wait)
 		} else {
 			d.wokenAt = time.Now()
 			go d.wake(ctx)
-			for _, p := range pending {
-				woken[p.ID] = woken[p.ID] || d.shownIn(p) <= 0
+			for _, id := range fresh {
+				woken[id] = true
 			}
 		}
 	}
 	d.woken = woken
-	if next > 0 {
-		d.timer = time.AfterFunc(next, func() { d.look(ctx) })
+	if len(waits) > 0 {
+		d.timer = time.AfterFunc(slices.Min(waits), func() { d.look(ctx) })
 	}
 	d.shownChanged.Send()
 }

@@ -3,7 +3,6 @@ package prompt
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -205,18 +204,6 @@ func (a argument) value() (text string, rest []Line) {
 	return prettyJSON(a.raw)
 }
 
-func oddSpans(lines []Line) iter.Seq[safetext.Span] {
-	return func(yield func(safetext.Span) bool) {
-		for _, l := range lines {
-			for _, s := range l.Spans {
-				if s.Why() != "" && !yield(s) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // oddFacts returns facts about the lines, which need not be read, on which characters are hidden or imitate others.
 func oddFacts(lines []Line) []Fact {
 	const most = 3
@@ -259,13 +246,18 @@ func (l Line) number() string {
 func oddCharacters(lines []Line) []string {
 	const maxKinds = 4 // of odd characters that a warning names
 	var hidden, alike []string
-	for s := range oddSpans(lines) {
-		list, what := &hidden, tr(s.Why())
-		if s.Kind == safetext.Suspicious {
-			list, what = &alike, s.Text+" "+what
-		}
-		if !slices.Contains(*list, what) && len(*list) < maxKinds {
-			*list = append(*list, what)
+	for _, l := range lines {
+		for _, s := range l.Spans {
+			if s.Why() == "" {
+				continue
+			}
+			list, what := &hidden, tr(s.Why())
+			if s.Kind == safetext.Suspicious {
+				list, what = &alike, s.Text+" "+what
+			}
+			if !slices.Contains(*list, what) && len(*list) < maxKinds {
+				*list = append(*list, what)
+			}
 		}
 	}
 	var warnings []string

@@ -277,9 +277,10 @@ func (a *approvePage) showScope() {
 			rule = inWords(rule)
 		}
 		a.ruleText = newSheet(prompt.Unnumbered("", rule, prompt.LineText), rule)
+		a.ruleText.most = maxRule
 		a.ruleText.attach(a.w, a.w.rearm)
 		above := Lines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
-		a.rule.Add(Column(4, Tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
+		a.rule.Add(Column(4, Tight(above), a.ruleText))
 	}
 	a.showRefusing()
 }
@@ -325,13 +326,4 @@ func (a *approvePage) stillKept() keep {
 	return a.keep
 }
 
-const maxRule = 122
-
-type atMost struct{ height float32 }
-
-func (l atMost) MinSize(o []fyne.CanvasObject) fyne.Size {
-	size := o[0].MinSize()
-	return fyne.NewSize(size.Width, min(size.Height, l.height))
-}
-
-func (l atMost) Layout(o []fyne.CanvasObject, size fyne.Size) { fixed{}.Layout(o, size) }
+const maxRule = 122 // height of the text that Allow saves; a longer one scrolls

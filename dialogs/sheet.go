@@ -35,6 +35,7 @@ type sheet struct {
 
 	scroll    *scrollArea
 	pad       float32 // around it
+	most      float32 // height among other objects
 	seen      seenRanges
 	read      bool // the end of the mandatory lines has been in view
 	unread    int  // lines that have not been in view
@@ -68,7 +69,7 @@ const (
 	sheetPad        = 8   // around the text
 	sheetMaxColumns = 110 // of the widest line that a sheet widens for
 	tightPad        = 3   // above and below it in a small window
-	sheetMaxHeight  = 290 // of a sheet among other objects
+	sheetMaxHeight  = 290 // of most sheets among other objects
 	sheetFootAir    = 4   // below the foot
 	sheetMinWidth   = 240 // narrower, wrapped text is not readable
 	// sheetFirstWidth is assumed until the sheet has been laid out.
@@ -86,7 +87,7 @@ func newSheet(lines []prompt.Line, original string) *sheet {
 }
 
 func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
-	s.text, s.scroll = text, &scrollArea{container.NewVScroll(o)}
+	s.text, s.scroll, s.most = text, &scrollArea{container.NewVScroll(o)}, sheetMaxHeight
 	s.scroll.OnScrolled = func(fyne.Position) {
 		if s.page != nil {
 			s.page.repaint()
@@ -232,7 +233,7 @@ var (
 type sheetLayout struct{ *sheet }
 
 func (l sheetLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(sheetMinWidth, min(l.text.wanted(), sheetMaxHeight))
+	return fyne.NewSize(sheetMinWidth, min(l.text.wanted(), l.most))
 }
 
 func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"nod/changes"
 	"nod/ipc/remote"
@@ -49,6 +50,7 @@ type conn struct {
 	over     chan struct{} // closed when it ends
 	readable changes.Signal
 	writable changes.Signal
+	isProven atomic.Bool // the other end has proved its key
 
 	mu       sync.Mutex // guards all below
 	in       [][]byte   // what was received and not read
@@ -57,7 +59,6 @@ type conn struct {
 	granted  uint64     // messages that the other end may send in all
 	sent     uint64
 	credit   uint64 // messages that may be sent in all
-	proven   bool   // the other end has proved its key
 	err      error  // why it ended
 }
 
@@ -77,15 +78,7 @@ func (c *conn) Proven(key remote.Key) {
 		c.end(errOther)
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.proven = true
-}
-
-func (c *conn) isProven() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.proven
+	c.isProven.Store(true)
 }
 
 // Read implements [net.Conn].

@@ -71,7 +71,8 @@ func (d *deskEnd) serve(ctx context.Context, c *conn, serve func(context.Context
 
 // accept accepts a connection. Unpaired machines can displace each other, but never a paired one.
 func (d *deskEnd) accept(at address) {
-	if unproven := slices.DeleteFunc(d.all(at.peer), (*conn).isProven); len(unproven) >= maxUnproven {
+	unproven := slices.DeleteFunc(d.all(at.peer), func(c *conn) bool { return c.isProven.Load() })
+	if len(unproven) >= maxUnproven {
 		unproven[0].end(errNoRoom)
 	}
 	c := d.add(at)

@@ -150,7 +150,7 @@ func (l *line) Greet() {
 // Drop implements [remote.Line]. The connection is made again, and the machine asks to join.
 func (l *line) Drop(key remote.Key) {
 	if m, err := l.to(key); err == nil {
-		m.unpair()
+		m.peer.Store(nil)
 		m.end(errRevoked)
 	}
 }

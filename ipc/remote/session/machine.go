@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/creachadair/jrpc2"
@@ -31,8 +31,7 @@ type machine struct {
 
 	trip, skew time.Duration // of the last greeting; guarded by the line's mu
 
-	mu   sync.Mutex   // guards peer
-	peer *remote.Peer // nil: not paired
+	peer atomic.Pointer[remote.Peer] // nil: not paired
 }
 
 func newMachine(l *line, key remote.Key, w *wire) *machine {
@@ -77,7 +76,7 @@ func (m *machine) stay() error {
 func (m *machine) greet() error {
 	for {
 		g := greeting{Open: []interact.ID{}, Desks: []remote.Key{}}
-		peer := m.paired()
+		peer := m.peer.Load()
 		if peer != nil {
 			if err := m.apply(); err != nil {
 				return err
@@ -95,7 +94,7 @@ func (m *machine) greet() error {
 		m.line.mu.Unlock()
 		m.line.up(m)
 		m.join(hello)
-		if (m.paired() != nil) == g.Paired {
+		if (m.peer.Load() != nil) == g.Paired {
 			return nil
 		}
 	}
@@ -105,35 +104,20 @@ func (m *machine) greet() error {
 func (m *machine) join(hello remote.Hello) {
 	said := hello
 	said.Clock = time.Time{}
-	if m.paired() != nil && reflect.DeepEqual(said, m.hello) {
+	if m.peer.Load() != nil && reflect.DeepEqual(said, m.hello) {
 		return
 	}
 	m.hello, m.joined = said, true
 	peer, err := m.line.desk.Join(m.key, hello)
 	if err != nil {
-		m.unpair()
+		m.peer.Store(nil)
 		if !errors.Is(err, remote.ErrNotPaired) {
 			m.line.log.Error("a machine cannot join", "key", m.key.Fingerprint(), "err", err)
 		}
 		return
 	}
-	m.mu.Lock()
-	m.peer = &peer
-	m.mu.Unlock()
+	m.peer.Store(&peer)
 	m.wire.isIn.Store(true)
-}
-
-// paired returns the paired machine, or nil while it is not paired.
-func (m *machine) paired() *remote.Peer {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.peer
-}
-
-func (m *machine) unpair() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.peer = nil
 }
 
 // apply sends the desk's policy, once for each serial.
@@ -187,7 +171,7 @@ func (m *machine) served(ctx context.Context, r *jrpc2.Request) (any, error) {
 
 // take handles a call of the relay. It refuses all calls until the user has paired the machine.
 func (m *machine) take(r *jrpc2.Request) error {
-	peer := m.paired()
+	peer := m.peer.Load()
 	if peer == nil { // nobody has said that it is paired, so a relay of nod's calls only when that has just changed
 		m.end(errEarly)
 		return remote.ErrNotPaired

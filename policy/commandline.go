@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -56,10 +57,10 @@ func (f *facts) readCommandLine() {
 	look := expansion{left: maxLooked}
 	for i := range f.line.Parts {
 		p := &f.line.Parts[i]
-		f.line.parts = append(f.line.parts, linePart{p, f.locateAll(p.Accesses, &look), f.locateAll(p.Output, &look)})
+		f.line.parts = append(f.line.parts, linePart{p, f.locateAll(p.Accesses, p.In, &look), f.locateAll(p.Output, nil, &look)})
 	}
 	for _, p := range f.line.Readings {
-		f.line.mayReach = slices.Concat(f.line.mayReach, f.locateAll(p.Accesses, &look), f.locateAll(p.Output, &look))
+		f.line.mayReach = append(f.line.mayReach, f.locateAll(slices.Concat(p.Accesses, p.Output), p.In, &look)...)
 	}
 	f.line.outside, f.line.repository = f.leaves(), f.gitProblem()
 	if !f.line.onlyReads() || !f.isPlainShell() {
@@ -138,12 +139,15 @@ func (f *facts) gitProblem() string {
 	return ""
 }
 
-// locateAll works out where the paths of a command lead. A pattern also counts as all that it matches now; if it climbs
-// after a wildcard, or matches too much, its place is lost.
-func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
+// locateAll works out where the paths of a command lead that runs in these folders. A pattern also counts as all that it
+// matches now; if it climbs after a wildcard, or matches too much, its place is lost.
+func (f *facts) locateAll(paths []shell.Access, in []string, e *expansion) []access {
 	var found []access
 	for _, a := range paths {
 		p := f.locate(joinPath(f.input.folder, a.Path))
+		if a.Past && (slices.Contains(in, a.Path) || a.Path == "." && slices.Contains(in, "")) { // all of the repository
+			p = f.locate(cmp.Or(f.topOf(p.real), p.clean))
+		}
 		wild := strings.IndexAny(a.Path, "*?[")
 		if !a.Bare || wild < 0 && (p.lost || p.relative || isThere(p.real)) {
 			found = append(found, access{place: p, kind: a.Kind, only: a.Only, past: a.Past, bare: a.Bare})

@@ -285,19 +285,29 @@ func (f *facts) project() string {
 		return ""
 	}
 	f.projectTop, f.realProject = cwd.clean, cwd.real
-	for top := cwd.real; cwd.clean == cwd.real && !f.policy.guard.holdsHome(top); top = filepath.Dir(top) {
-		if _, err := isLink(filepath.Join(top, ".git")); err == nil {
+	if cwd.clean == cwd.real {
+		if top := f.topOf(cwd.real); top != "" {
 			f.projectTop, f.realProject = top, top
 			return top
-		}
-		if parent := filepath.Dir(top); parent == top {
-			break
 		}
 	}
 	if f.policy.isPast {
 		f.beganIn()
 	}
 	return f.projectTop
+}
+
+// topOf returns the top of the git repository around a folder, or "" if there is none below the home folder.
+func (f *facts) topOf(folder string) string {
+	for top := folder; top != "" && !f.policy.guard.holdsHome(top); top = filepath.Dir(top) {
+		if _, err := isLink(filepath.Join(top, ".git")); err == nil {
+			return top
+		}
+		if filepath.Dir(top) == top {
+			break
+		}
+	}
+	return ""
 }
 
 // beganIn treats the folder in which a past session began as its project, if the session still works there.

@@ -39,10 +39,7 @@ func (f *facts) holds(a *access, pat *pattern) bool {
 			return false
 		}
 		if err != nil { // a revision, or what is gone
-			root = path.Dir(root)
-		}
-		if top := f.project(); root == f.cwd().real || err != nil {
-			root = fold(top)
+			root = fold(f.project())
 		}
 		return pat.mayLieBelow(root) && (len(a.only) == 0 || slices.ContainsFunc(a.only, pat.mayNarrow))
 	}

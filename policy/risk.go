@@ -123,7 +123,7 @@ func (r *risks) command(command string) {
 	for i := range a.Parts {
 		r.part = &a.Parts[i]
 		for _, one := range slices.Concat(r.part.Accesses, r.part.Output) {
-			found := r.locateAll([]shell.Access{one}, &look)
+			found := r.locateAll([]shell.Access{one}, r.part.In, &look)
 			r.matches(found)
 			switch {
 			case isAll(found[0].clean):

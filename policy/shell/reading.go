@@ -335,7 +335,7 @@ func (r *reading) value(name string, v flag, w word) string {
 
 func (r *reading) check(w word, typ *wordType) string {
 	if w.hat && !typ.hats {
-		return "zsh may take " + quote(w.text) + " for a pattern."
+		return patternIn([]word{w})
 	}
 	if !r.spend(len(w.text) * typ.steps) {
 		return r.notKnown(w.text)
@@ -499,7 +499,7 @@ func (r *reading) judgeOperands() string {
 	}
 	r.finish()
 	if r.edits() && len(r.accesses) == 0 {
-		first = cmp.Or(first, quote(r.name)+" is given no file to edit.")
+		first = cmp.Or(first, quote(r.name)+" is given no file to change.")
 	}
 	return cmp.Or(first, r.judgePatterns(), r.lacks())
 }

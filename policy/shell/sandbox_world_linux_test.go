@@ -120,7 +120,7 @@ func makeSpecials(dir string) error {
 	}
 	for _, line := range []string{
 		// What is no older than the index git reads again.
-		"tar -czf arch.tar.gz src", "gzip -k a.txt", "find . -type f -exec touch -d @1000000000 {} +",
+		"tar -czf arch.tar.gz src/main.go", "gzip -k a.txt", "find . -type f -exec touch -d @1000000000 {} +",
 		"git init -q -b main --template=", "git add -A", untracked,
 		"git commit -q -m one", "git tag -a v1 -m tagged",
 		"git rm -q --cached names.txt", "git commit -q -m two", "git branch feature",

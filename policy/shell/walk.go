@@ -315,7 +315,7 @@ func (w *walk) loop(c *syntax.ForClause, at places) places {
 			at = w.eachLine(c.Do, []string{words.Name.Value}, at)
 			continue
 		}
-		if !value.known || value.glob && strings.Contains(value.text, "**") {
+		if !value.known || value.hat || value.glob && strings.Contains(value.text, "**") {
 			w.bind("It contains a loop over words that are known only when it runs.")
 		}
 		w.set(words.Name.Value, value)
@@ -541,7 +541,7 @@ func (w *walk) input(target word, p *Part, at places) {
 	if target.varies && p != nil {
 		p.Accesses = append(p.Accesses, anywhere)
 	}
-	if !target.known || target.glob || target.text == "" || p == nil {
+	if !target.known || target.glob || target.hat || target.text == "" || p == nil {
 		w.bind("It redirects input in a way that nod can't follow.")
 		return
 	}
@@ -556,7 +556,7 @@ func (w *walk) output(target word, p *Part, at places) {
 	}
 	switch {
 	case target.text == "/dev/null":
-	case !target.known || target.glob || target.text == "" || p == nil || target.problem() != "":
+	case !target.known || target.glob || target.hat || target.text == "" || p == nil || target.problem() != "":
 		if target.varies && p != nil {
 			p.Accesses = append(p.Accesses, anywhere)
 		}

@@ -61,7 +61,7 @@ func (c *console) approve() *cobra.Command {
 		Long: `Request approval for a tool call. Prints allow or deny, and the reason, if any, from the second line on.
 
 Only exit status 0 means that the call may happen. 1 means that the user or a rule denied it. It also prints deny when
-nobody answered (3: not in time, or nod is paused) and when the prompt was closed (4), but then nobody refused.
+nobody answered (3: not in time, or nobody can be asked) and when the prompt was closed (4), but then nobody refused.
 
 Without --agent, nod assumes Claude Code's tool of that name.`,
 		Example: `  nod approve --tool Bash --input '{"command":"make all"}' && make all
@@ -77,8 +77,8 @@ Without --agent, nod assumes Claude Code's tool of that name.`,
 			return err
 		}
 		err := request(ctx, c, f, &call.request, (*client.Client).Approve)
-		if v, ok := errors.AsType[*verdict](err); ok && v.status == exitUnanswered && v.cause != "" && !c.json {
-			return c.give(answer{text: withReason(api.Deny, v.cause), status: v.status})
+		if p, ok := errors.AsType[*client.Problem](err); ok && p.Outcome == api.Unavailable && !c.json {
+			return c.give(answer{text: withReason(api.Deny, explainProblem(p)), status: exitUnanswered})
 		}
 		return err
 	})

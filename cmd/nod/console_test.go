@@ -77,7 +77,7 @@ func TestStatus(t *testing.T) {
 		{problem(api.CodeCancelled, api.Dismissed), exitDismissed},
 		{problem(api.CodeCancelled, api.Withdrawn), exitDismissed},
 		{problem(api.CodeCancelled, ""), exitDismissed},
-		{problem(api.CodeNotSupported, api.Unavailable), exitOther},
+		{problem(api.CodeNotSupported, api.Unavailable), exitUnanswered},
 		{problem(api.CodeUnauthorized, ""), exitOther},
 		{problem(api.CodeRateLimited, ""), exitOther},
 		{problem("NEW", "new"), exitOther},
@@ -95,7 +95,7 @@ func TestStatusOfDecision(t *testing.T) {
 	for outcome, want := range map[api.Outcome]status{
 		api.Allowed: exitOther, api.Answered: exitOther, api.Denied: exitNo, api.TimedOut: exitUnanswered,
 		api.Dismissed: exitDismissed, api.Withdrawn: exitDismissed, api.Cancelled: exitDismissed,
-		api.Unavailable: exitOther, "": exitOther, "new": exitOther,
+		api.Unavailable: exitUnanswered, "": exitOther, "new": exitOther,
 	} {
 		if got := statusOfDecision(api.ApproveReply{Decision: api.Deny, Head: api.Head{Outcome: outcome}}); got != want {
 			t.Errorf("deny, %q: exit status %d, want %d", outcome, got, want)

@@ -137,7 +137,7 @@ func explain(err error) (string, status) {
 // The outcome of a request determines the exit status …
 var statusOfOutcome = map[api.Outcome]status{
 	api.Denied: exitNo, api.TimedOut: exitUnanswered, api.Dismissed: exitDismissed, api.Cancelled: exitDismissed,
-	api.Withdrawn: exitDismissed, api.Unavailable: exitOther,
+	api.Withdrawn: exitDismissed, api.Unavailable: exitUnanswered,
 }
 
 // … and if it was refused, the code of the refusal does.

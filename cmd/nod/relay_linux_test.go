@@ -609,7 +609,7 @@ func TestRelayTellsHowRequestsEnd(t *testing.T) {
 	if out, err := m.command("stop").CombinedOutput(); err != nil {
 		t.Fatalf("stop: %v: %s", err, out)
 	}
-	waits.ends(exitOther)
+	waits.ends(exitUnanswered)
 	// The relay that the line has started knows how it ended.
 	if came, err := d.answer(key, r, interact.Answer{Outcome: api.Allowed}); err != nil ||
 		came.Outcome != api.Unavailable {

@@ -150,23 +150,10 @@ func (c *console) unanswered(err error, detach bool) error {
 	if p, ok := errors.AsType[*client.Pending](err); ok {
 		return c.later(p, detach)
 	}
-	p, isProblem := errors.AsType[*client.Problem](err)
-	if isProblem && p.Outcome == api.Unavailable && isPaused() {
-		err = &verdict{exitUnanswered, explainProblem(p)}
-	}
-	if isProblem && c.json {
+	if p, ok := errors.AsType[*client.Problem](err); ok && c.json {
 		return errors.Join(err, c.printReply(p.Problem))
 	}
 	return err
-}
-
-func isPaused() bool {
-	cl, err := client.Discover()
-	if err != nil {
-		return false
-	}
-	h, err := health(context.Background(), cl)
-	return err == nil && h.Status == "paused"
 }
 
 func (c *console) later(p *client.Pending, detach bool) error {

@@ -16,7 +16,7 @@ Exit status:
   0  allowed, yes, answered, sent
   1  denied, no, not sent; nod doctor found errors
   2  wrong usage, or nod-desktop refused a parameter
-  3  nobody answered: not in time, or nod is paused
+  3  nobody answered in time, or nobody can be asked
   4  the user closed the prompt, or the request was cancelled
   5  nod-desktop isn't running
   6  anything else`

@@ -91,9 +91,11 @@ func (r reach) covers(path string) bool {
 	return false
 }
 
+// named reports whether a pattern means a file, in letters of either case.
 func named(only []string, path string) bool {
 	for _, pattern := range only {
-		if ok, err := filepath.Match(pattern, filepath.Base(path)); ok && err == nil {
+		name := strings.ToLower(filepath.Base(path))
+		if ok, err := filepath.Match(strings.ToLower(pattern), name); ok && err == nil {
 			return true
 		}
 	}

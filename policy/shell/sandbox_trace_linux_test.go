@@ -94,7 +94,7 @@ func unescape(s string) string {
 // helpers are the programs that a program consists of.
 var helpers = map[string][]string{
 	"egrep": {"grep"}, "fgrep": {"grep"}, "git": {"git"}, "zcat": {"gzip"}, "gunzip": {"gzip"},
-	"bzcat": {"bzip2"}, "tar": {"gzip"}, "yq": {"jq"},
+	"bzcat": {"bzip2"}, "locale": {"gzip"}, "tar": {"gzip"}, "yq": {"jq"},
 }
 
 // judgement holds a trace to what was said of a command.

@@ -17,7 +17,7 @@ Exit status:
   1  denied, no, not sent; nod doctor found errors
   2  wrong usage, or nod-desktop refused a parameter
   3  nobody answered in time, or nobody can be asked
-  4  the user closed the prompt, or the request was cancelled
+  4  the user closed or declined the prompt, or the request was cancelled
   5  nod-desktop isn't running
   6  anything else`
 

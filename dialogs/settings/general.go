@@ -68,7 +68,7 @@ func newGeneralPage(w *Window) *generalPage {
 					"click allows anything."),
 				700*time.Millisecond, 10*time.Second, func(c *config.Config) *time.Duration { return &c.Prompt.ArmAfter }),
 			newDuration(w, lang.L("Time to undo"),
-				lang.L("How long you can undo a saved approval or a deletion. 0 seconds: not at all."),
+				lang.L("How long you can restore a revoked approval or a deleted rule. 0 seconds: not at all."),
 				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
 		p.settings.section(lang.L("Appearance"), "",

@@ -26,30 +26,31 @@ type review struct {
 	seen    bool              // all of it has been in view
 	changed fyne.CanvasObject // says that the file was changed
 	unknown fyne.CanvasObject // … or that it is unknown what was changed
-	undo    fyne.CanvasObject
-	accept  *acceptButton
+	undo    *chordButton
+	accept  *chordButton
 }
 
 // leastHeight is the least height of the text of a change. It leaves a small window room for the buttons.
 const leastHeight = 60
 
-// acceptButton is pressed by a click or a chord, never by Enter or Space: the window appears by itself, so these may be
+// chordButton is pressed by a click or a chord, never by Enter or Space: the window appears by itself, so these may be
 // meant for another program.
-type acceptButton struct{ controls.Button }
+type chordButton struct{ controls.Button }
 
-func newAcceptButton(text string, tapped func()) *acceptButton {
-	b := &acceptButton{}
-	b.Text, b.OnTapped, b.Importance = text, tapped, widget.HighImportance
+func newChordButton(text string, tapped func()) *chordButton {
+	b := &chordButton{}
+	b.Text, b.OnTapped = text, tapped
 	b.ExtendBaseWidget(b)
 	return b
 }
 
-func (b *acceptButton) TypedKey(k *fyne.KeyEvent) { dialogs.PassOn(b, k) }
+func (b *chordButton) TypedKey(k *fyne.KeyEvent) { dialogs.PassOn(b, k) }
 
 func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
-	r.accept = newAcceptButton(lang.L("Accept the change"), func() { r.settle(true) })
-	r.undo = controls.NewButton(lang.L("Restore the old file"), nil, func() { r.settle(false) })
+	r.accept = newChordButton(lang.L("Accept the change"), func() { r.settle(true) })
+	r.accept.Importance = widget.HighImportance
+	r.undo = newChordButton(lang.L("Restore the old file"), func() { r.settle(false) })
 	r.changed = dialogs.Column(6,
 		controls.Bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
 		controls.Paragraph(lang.L("If you made this change, accept it. Until then nod denies what the new text denies "+
@@ -105,10 +106,10 @@ func (r *review) arm() {
 	controls.Enable(r.armed && r.seen, r.accept)
 }
 
-// chord accepts the change if a click could.
-func (r *review) chord() {
-	if r.content.Visible() && !r.accept.Disabled() {
-		r.settle(true)
+// press presses a button by its chord, once the user can have seen it.
+func (r *review) press(b *chordButton) {
+	if r.content.Visible() && r.armed && b.Visible() && !b.Disabled() {
+		b.OnTapped()
 	}
 }
 

@@ -35,21 +35,21 @@ func tampered(t *testing.T, theme, after string) (*Window, *fakeOperator) {
 }
 
 func TestAChangeIsSettled(t *testing.T) {
-	for button, accepted := range map[string]bool{"Accept the change": true, "Restore the old file": false} {
+	for _, accepted := range []bool{true, false} {
 		w, o := tampered(t, "light", withMore)
 		if w.main.Visible() || !w.review.content.Visible() {
 			t.Fatal("the change is not shown alone")
 		}
+		button := w.review.undo
 		if accepted {
-			test.Tap(w.review.accept)
-		} else {
-			test.Tap(buttonIn(t, w.review.content, button))
+			button = w.review.accept
 		}
+		test.Tap(button)
 		if o.state.Held != nil || o.config().Policy.AskEverything == accepted {
-			t.Errorf("%s: held %v", button, o.state.Held)
+			t.Errorf("%s: held %v", button.Text, o.state.Held)
 		}
 		if !w.main.Visible() || w.review.content.Visible() {
-			t.Errorf("%s: the change is still shown", button)
+			t.Errorf("%s: the change is still shown", button.Text)
 		}
 	}
 }
@@ -99,8 +99,15 @@ func TestTypingAcceptsNoChange(t *testing.T) {
 			t.Fatalf("%s accepts the change", key)
 		}
 	}
+	w.Win.Canvas().Focus(w.review.undo)
+	if w.typeKey(fyne.KeySpace); o.state.Held == nil {
+		t.Fatal("Space restores the old file")
+	}
 	w.review.armed = false
 	w.review.arm()
+	if w.press(fyne.KeyD, fyne.KeyModifierShortcutDefault); o.state.Held == nil {
+		t.Fatal("the chord restores the old file before it is armed")
+	}
 	w.press(fyne.KeyReturn, fyne.KeyModifierShortcutDefault)
 	if o.state.Held == nil {
 		t.Fatal("the chord accepts a change that is not armed")

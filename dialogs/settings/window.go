@@ -187,7 +187,7 @@ func (w *Window) refresh() {
 
 func (w *Window) build() {
 	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
-	accept := func() { w.review.chord() }
+	accept, restore := func() { w.review.press(w.review.accept) }, func() { w.review.press(w.review.undo) }
 	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
 	w.Build(title, map[desktop.CustomShortcut]func(){
 		{KeyName: fyne.KeyTab, Modifier: control}:                            next,
@@ -196,6 +196,7 @@ func (w *Window) build() {
 		{KeyName: fyne.KeyPageUp, Modifier: control}:                         previous,
 		{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault}: accept,
 		{KeyName: fyne.KeyEnter, Modifier: fyne.KeyModifierShortcutDefault}:  accept,
+		{KeyName: fyne.KeyD, Modifier: fyne.KeyModifierShortcutDefault}:      restore,
 	}, func() { w.open(w.state.About.Config) }, w.close, w.typedKey)
 	w.Win.SetContent(w.content())
 	w.Win.Resize(fyne.NewSize(900, 600))

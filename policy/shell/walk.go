@@ -491,6 +491,8 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 	case syntax.WordHdoc:
 		w.refuse("It feeds a program text written in the command.")
 	case syntax.RdrIn:
+		isRange := strings.Trim(target.text, "0123456789-") == "" && w.byteAt(int(r.End().Offset())) == '>'
+		target.glob = target.glob || isRange // <1-9> is a pattern to zsh
 		w.input(target, p, at)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 		w.output(target, p, at)

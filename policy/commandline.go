@@ -57,7 +57,8 @@ func (f *facts) readCommandLine() {
 	look := expansion{left: maxLooked}
 	for i := range f.line.Parts {
 		p := &f.line.Parts[i]
-		f.line.parts = append(f.line.parts, linePart{p, f.locateAll(p.Accesses, p.In, &look), f.locateAll(p.Output, nil, &look)})
+		reach, output := f.locateAll(p.Accesses, p.In, &look), f.locateAll(p.Output, nil, &look)
+		f.line.parts = append(f.line.parts, linePart{p, reach, output})
 	}
 	for _, p := range f.line.Readings {
 		f.line.mayReach = append(f.line.mayReach, f.locateAll(slices.Concat(p.Accesses, p.Output), p.In, &look)...)
@@ -139,8 +140,8 @@ func (f *facts) gitProblem() string {
 	return ""
 }
 
-// locateAll works out where the paths of a command lead that runs in these folders. A pattern also counts as all that it
-// matches now; if it climbs after a wildcard, or matches too much, its place is lost.
+// locateAll works out where the paths of a command lead that runs in these folders. A pattern also counts as all that
+// it matches now; if it climbs after a wildcard, or matches too much, its place is lost.
 func (f *facts) locateAll(paths []shell.Access, in []string, e *expansion) []access {
 	var found []access
 	for _, a := range paths {

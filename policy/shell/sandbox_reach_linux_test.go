@@ -36,6 +36,9 @@ func readReach(accesses []shell.Access) reach {
 			case access.Kind == shell.Read:
 				out.files = append(out.files, real)
 			case access.Kind == shell.Tree:
+				if access.Past && strings.HasPrefix(real, project+"/") { // git shows all of the repository
+					real = project
+				}
 				out.trees = append(out.trees, real)
 				out.only[real] = access.Only
 			}

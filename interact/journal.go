@@ -45,21 +45,15 @@ type noted struct {
 	isOpen, isSettled       bool
 	isDetached, isPostponed bool
 	joined                  int
-	deadline, snoozed       time.Time
+	deadline, snoozed       int64 // in microseconds, because == tells apart equal times of different clocks
 }
 
 func (r Record) noted() noted {
 	isSettled := r.Answer.Outcome != ""
 	return noted{
 		isOpen: !isSettled, isSettled: isSettled, isDetached: r.Detached, isPostponed: r.Postponed,
-		joined: len(r.Joined), deadline: r.Request.Deadline, snoozed: r.Request.Snoozed,
+		joined: len(r.Joined), deadline: r.Request.Deadline.UnixMicro(), snoozed: r.Request.Snoozed.UnixMicro(),
 	}
-}
-
-func (n noted) isLike(old noted) bool {
-	isSameTime := n.deadline.Equal(old.deadline) && n.snoozed.Equal(old.snoozed)
-	n.deadline, n.snoozed = old.deadline, old.snoozed
-	return isSameTime && n == old
 }
 
 // Shown is what the user saw of a request before they decided, and how they decided.

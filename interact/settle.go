@@ -58,7 +58,7 @@ func (b *Broker) note(e *entry, a Answer) error {
 	now := r.noted()
 	write := b.cfg.Journal.Open
 	switch {
-	case e.noted.isSettled || now.isLike(e.noted):
+	case e.noted.isSettled || now == e.noted:
 		return nil
 	case now.isSettled:
 		write = b.cfg.Journal.Settle

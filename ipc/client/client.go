@@ -112,16 +112,12 @@ func (s *server) exchange(ctx context.Context, r request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Close()
-	text, err := resp.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return text, answered(resp, text)
+	return resp.read(ctx)
 }
 
-// read reads the body of a reply.
+// read reads the rest of a reply and closes it. The result is that of [server.exchange].
 func (r *response) read(ctx context.Context) ([]byte, error) {
+	defer r.Close()
 	text, err := io.ReadAll(io.LimitReader(r.body, maxReply+1))
 	if err != nil {
 		return nil, reasonOf(ctx, &LostError{Err: fmt.Errorf("read the reply: %w", err)})
@@ -129,7 +125,7 @@ func (r *response) read(ctx context.Context) ([]byte, error) {
 	if len(text) > maxReply {
 		return nil, badReply("longer than %d bytes", maxReply)
 	}
-	return text, nil
+	return text, answered(r, text)
 }
 
 // send sends one request and returns the reply, whose body is still to be read.

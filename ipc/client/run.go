@@ -68,12 +68,8 @@ func (c *Client) Run(ctx context.Context, r api.RunRequest) (*Run, error) {
 		return nil, err
 	}
 	if resp.status != statusOK {
-		defer resp.Close()
-		text, err := resp.read(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return nil, answered(resp, text)
+		_, err := resp.read(ctx)
+		return nil, err
 	}
 	run := &Run{reply: resp, words: json.NewDecoder(resp.body)}
 	if err := run.words.Decode(&run.RunReply); err != nil {

@@ -59,8 +59,9 @@ type Journal struct {
 
 	opened  time.Time
 	writes  chan *write
-	wrote   changes.Signal // something was written, or could not be
-	closing chan struct{}
+	wrote   changes.Signal  // something was written, or could not be
+	closing context.Context // ends when Close wants the writer to end
+	close   context.CancelFunc
 	runs    sync.WaitGroup
 	index   *indexer
 	queue   *queue
@@ -69,7 +70,6 @@ type Journal struct {
 	files   sync.Mutex                  // held by the keeper while it has the file open, and to rename or remove it
 
 	mu       sync.Mutex // guards all below
-	closed   bool
 	problems problems
 	aside    string // what was set aside when nod started; empty: nothing
 }
@@ -94,8 +94,9 @@ func Open(path string, o Options) *Journal {
 	}
 	j := &Journal{
 		Reader: newReader(path), opts: o, opened: time.Now(),
-		writes: make(chan *write), wrote: changes.NewSignal(), closing: make(chan struct{}),
+		writes: make(chan *write), wrote: changes.NewSignal(),
 	}
+	j.closing, j.close = context.WithCancel(context.Background())
 	j.index = newIndexer(j.Reader, o.Log)
 	j.queue = &queue{path: queuePath(path), woken: changes.NewSignal()}
 	w := &writer{j: j, path: path, patience: failTime}
@@ -117,15 +118,9 @@ func Open(path string, o Options) *Journal {
 func (j *Journal) Close() error {
 	j.index.stop()
 	err := j.Reader.Close()
-	j.mu.Lock()
-	isFirst := !j.closed
-	j.closed = true
-	j.mu.Unlock()
-	if isFirst {
-		close(j.closing)
-		j.runs.Wait()
-		j.queue.end()
-	}
+	j.close()
+	j.runs.Wait()
+	j.queue.end()
 	return err
 }
 

@@ -42,7 +42,7 @@ func (j *Journal) keep() {
 		case <-trim:
 			j.log("delete what is old", j.trim())
 			trim = time.After(trimDelay)
-		case <-j.closing:
+		case <-j.closing.Done():
 			return
 		}
 	}

@@ -62,7 +62,7 @@ func (j *Journal) Problem() error {
 func (j *Journal) isHealthy() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return !j.closed && j.problems.write == nil
+	return j.closing.Err() == nil && j.problems.write == nil
 }
 
 func (j *Journal) report(change func(*problems)) {

@@ -25,7 +25,7 @@ func (j *Journal) write(ctx context.Context, do func(*writer) error) error {
 	select {
 	case j.writes <- w:
 		return <-w.done
-	case <-j.closing:
+	case <-j.closing.Done():
 		return errClosed
 	case <-ctx.Done():
 		return ctx.Err()
@@ -69,7 +69,7 @@ func (w *writer) run() {
 		case <-due:
 			due = nil
 			w.group(nil)
-		case <-w.j.closing:
+		case <-w.j.closing.Done():
 			w.group(nil)
 			return
 		}

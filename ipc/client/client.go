@@ -49,7 +49,7 @@ var ErrNotRunning = errors.New("nod-desktop isn't running")
 // Client talks to one nod-desktop and its successors. Set its fields before the first call; it is then safe for
 // concurrent use.
 type Client struct {
-	// Endpoint is where nod-desktop listens, and the token. Required.
+	// Endpoint is where nod-desktop listens, and the token. Required. It follows nod-desktop: see [Client.Current].
 	Endpoint endpoint.Endpoint
 
 	// Dir is where the next nod-desktop publishes its endpoint. If it is empty, the client does not look for one.
@@ -58,8 +58,7 @@ type Client struct {
 	// Lost is called when a call has lost its nod-desktop and waits for the next; may be nil.
 	Lost func()
 
-	mu sync.Mutex // guards at
-	at *server    // nil before the first call
+	mu sync.Mutex // guards Endpoint from the first call on
 }
 
 // Discover returns a client of the running nod-desktop. The error wraps [ErrNotRunning] if there is no published
@@ -90,10 +89,7 @@ type server struct{ endpoint.Endpoint }
 func (c *Client) current() *server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.at == nil {
-		c.at = &server{c.Endpoint}
-	}
-	return c.at
+	return &server{c.Endpoint}
 }
 
 // request is what is sent for one call.

@@ -123,9 +123,7 @@ func (c *Client) moved(at *server, e endpoint.Endpoint) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.at.Endpoint != e {
-		c.at = &server{e}
-	}
+	c.Endpoint = e
 	return true
 }
 

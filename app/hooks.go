@@ -3,7 +3,7 @@ package app
 import (
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"fyne.io/fyne/v2/lang"
 
@@ -18,10 +18,8 @@ import (
 type agentHooks struct {
 	nod     string // path of the nod command; may be empty
 	machine func() (agent.Machine, error)
-	screens changes.Signal // look again: what is on screen has changed, and the user may have repaired them
-
-	mu   sync.Mutex // guards dead
-	dead []string   // titles of the agents whose hooks run no nod
+	screens changes.Signal           // look again: what is on screen has changed, and the user may have repaired them
+	dead    atomic.Pointer[[]string] // titles of the agents whose hooks run no nod; nil: not checked yet
 }
 
 func newAgentHooks(nod string) *agentHooks {
@@ -68,21 +66,18 @@ func (h *agentHooks) check() (dead []string) {
 		}
 	}
 	slices.Sort(dead)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.dead = dead
+	h.dead.Store(&dead)
 	return dead
 }
 
 // problem says in a sentence which hooks do not run nod; it is empty if all do.
 func (h *agentHooks) problem() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.dead) == 0 {
+	dead := h.dead.Load()
+	if dead == nil || len(*dead) == 0 {
 		return ""
 	}
 	return lang.L("Hooks that don't reach nod: {{.Agents}}. See Agents in the settings",
-		map[string]any{"Agents": strings.Join(h.dead, ", ")})
+		map[string]any{"Agents": strings.Join(*dead, ", ")})
 }
 
 // checkHooks updates the copy of nod that hooks run, and tells the user about hooks that do not run nod. It checks

@@ -4,8 +4,6 @@ import (
 	"errors"
 
 	"zombiezen.com/go/sqlite"
-
-	"nod/interact"
 )
 
 type waiting struct {
@@ -77,23 +75,10 @@ func (w *writer) carry() error {
 	return nil
 }
 
-// A change of a pending request takes effect when the transaction commits.
-type change struct {
-	id   interact.ID
-	made func(was waiting) waiting // nil: no longer pending
-}
-
-func (w *writer) keep(id interact.ID, made func(waiting) waiting) {
-	w.changes = append(w.changes, change{id, made})
-}
-
+// kept changes what waits as the transaction does that was just committed.
 func (w *writer) kept() {
-	for _, c := range w.changes {
-		if c.made == nil {
-			delete(w.waits, string(c.id))
-		} else {
-			w.waits[string(c.id)] = c.made(w.waits[string(c.id)])
-		}
+	for _, change := range w.changes {
+		change()
 	}
 	if len(w.waits) == 0 { // release the memory of a map that was large
 		w.waits = map[string]waiting{}

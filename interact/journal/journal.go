@@ -130,9 +130,10 @@ func (j *Journal) Open(ctx context.Context, r interact.Record) error {
 		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
 	}
 	return j.change(ctx, r.Request.ID, func(w *writer) error {
-		w.keep(r.Request.ID, func(was waiting) waiting { return waiting{record, was.draft} })
+		id := string(r.Request.ID)
+		w.changes = append(w.changes, func() { w.waits[id] = waiting{record, w.waits[id].draft} })
 		return w.exec(`INSERT INTO pending (id, record) VALUES (?, ?)
-			ON CONFLICT (id) DO UPDATE SET record = excluded.record`, string(r.Request.ID), record)
+			ON CONFLICT (id) DO UPDATE SET record = excluded.record`, id, record)
 	})
 }
 
@@ -159,7 +160,7 @@ func (j *Journal) set(
 	err := j.change(ctx, id, func(w *writer) error {
 		err := w.exec(query, nullable(value), string(id))
 		if isOpen = w.file.conn.Changes() > 0; isOpen {
-			w.keep(id, made)
+			w.changes = append(w.changes, func() { w.waits[string(id)] = made(w.waits[string(id)]) })
 		}
 		return err
 	})

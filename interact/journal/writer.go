@@ -41,7 +41,7 @@ type writer struct {
 	hash digest // … and its hash
 
 	added   int      // how many entries the transaction adds to the chain
-	changes []change // … and what has changed of what waits
+	changes []func() // … and how it changes waits, once it is committed
 
 	waits   map[string]waiting // what waits, by id; nil: there was no file yet that could be read
 	carries bool               // the pending requests must be written to the file
@@ -220,7 +220,7 @@ func (w *writer) append(e encoded) (isNew bool, err error) {
 	if err := w.exec("DELETE FROM pending WHERE id = ?", string(e.line.ID)); err != nil {
 		return false, err
 	}
-	w.keep(e.line.ID, nil)
+	w.changes = append(w.changes, func() { delete(w.waits, string(e.line.ID)) })
 	seq, hash, l := w.seq+1, w.hash.next(e.head), e.line
 	err = w.exec(`INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`,

@@ -14,12 +14,10 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -67,10 +65,7 @@ type proxy struct {
 	socks   *socks5.Server
 	handoff chan net.Conn // to the HTTP server
 	slots   chan struct{}
-
-	mu    sync.Mutex
-	conns map[*conn]struct{}
-	open  sync.WaitGroup
+	open    sync.WaitGroup // one for each connection
 }
 
 func newProxy(c Config) *proxy {
@@ -79,7 +74,6 @@ func newProxy(c Config) *proxy {
 		answers: answers{ask: c.Ask, turns: make(chan struct{}, maxOpen), list: map[Target]*answer{}},
 		handoff: make(chan net.Conn),
 		slots:   make(chan struct{}, maxConnections),
-		conns:   map[*conn]struct{}{},
 	}
 	p.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 		return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -105,7 +99,7 @@ func newProxy(c Config) *proxy {
 
 func (p *proxy) serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer p.closeConns()
+	defer p.open.Wait()
 	defer cancel()
 	closeListener := sync.OnceFunc(func() { l.Close() })
 	defer closeListener()
@@ -170,29 +164,13 @@ type conn struct {
 }
 
 func (p *proxy) admit(c net.Conn) *conn {
-	admitted := &conn{Conn: c, in: bufio.NewReader(c)}
-	admitted.ended = func() {
-		p.mu.Lock()
-		delete(p.conns, admitted)
-		p.mu.Unlock()
+	p.open.Add(1)
+	forget := context.AfterFunc(p.run, func() { c.Close() }) // whoever serves it then closes it, too
+	return &conn{Conn: c, in: bufio.NewReader(c), ended: func() {
+		forget()
 		<-p.slots
 		p.open.Done()
-	}
-	p.mu.Lock()
-	p.conns[admitted] = struct{}{}
-	p.mu.Unlock()
-	p.open.Add(1)
-	return admitted
-}
-
-func (p *proxy) closeConns() {
-	p.mu.Lock()
-	list := slices.Collect(maps.Keys(p.conns))
-	p.mu.Unlock()
-	for _, c := range list {
-		c.Close()
-	}
-	p.open.Wait()
+	}}
 }
 
 func (c *conn) Read(b []byte) (int, error) { return c.in.Read(b) }

@@ -38,7 +38,7 @@ var Agent = agent.Agent{
 }
 
 var ownRules = &agent.OwnRules{
-	Agent: name, Folder: folder, Read: readRules,
+	Agent: name, Title: "Codex", Folder: folder, Read: readRules,
 	Own: []string{"rules/*.rules"}, Project: []string{".codex/rules/*.rules"},
 }
 

@@ -27,3 +27,12 @@ func TestOwnFilesAreGuarded(t *testing.T) {
 		}
 	}
 }
+
+// Advice about an agent's own rules names the agent as its title does.
+func TestOwnRulesNameTheirAgent(t *testing.T) {
+	for _, a := range All() {
+		if a.Own != nil && (a.Own.Agent != a.Name || a.Own.Title != a.Title) {
+			t.Errorf("the own rules of %s (%s) are those of %q (%q)", a.Name, a.Title, a.Own.Agent, a.Own.Title)
+		}
+	}
+}

@@ -217,14 +217,15 @@ func (w *writer) exec(text string, args ...any) error { return query(w.file.conn
 
 // append adds an entry to the chain, unless its request has one. The request is no longer pending.
 func (w *writer) append(e encoded) (isNew bool, err error) {
-	if err := w.exec("DELETE FROM pending WHERE id = ?", string(e.line.ID)); err != nil {
+	l, id := e.line, string(e.line.ID)
+	if err := w.exec("DELETE FROM pending WHERE id = ?", id); err != nil {
 		return false, err
 	}
-	w.changes = append(w.changes, func() { delete(w.waits, string(e.line.ID)) })
-	seq, hash, l := w.seq+1, w.hash.next(e.head), e.line
+	w.changes = append(w.changes, func() { delete(w.waits, id) })
+	seq, hash := w.seq+1, w.hash.next(e.head)
 	err = w.exec(`INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`,
-		seq, string(l.ID), l.Created.UnixMicro(), l.Settled.UnixMicro(), string(l.Kind), l.Agent, l.Session, l.Project,
+		seq, id, l.Created.UnixMicro(), l.Settled.UnixMicro(), string(l.Kind), l.Agent, l.Session, l.Project,
 		l.Tool, string(l.Class), l.Gist, string(l.Outcome), string(l.By), l.Rule, hash[:], e.head, nullable(e.body),
 		l.Machine, l.Device)
 	if err != nil || w.file.conn.Changes() == 0 {

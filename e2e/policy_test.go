@@ -70,7 +70,14 @@ func TestTamperedFile(t *testing.T) {
 	n.press("ctrl+d")
 	c.wants("deny", 1)
 	n.window(settingsTitle)
-	n.press("Tab", "Tab", "space") // from the change: put the old file back
+	n.armedChange()
+	n.press("Tab", "space", "Tab", "space", "Tab", "space", "Return") // meant for another window: they press no button
+	if text, err := os.ReadFile(n.configPath()); err != nil || string(text) != makeRule {
+		t.Errorf("typing put back the old file, %v", err)
+	}
+	n.send(bash("make all", "--timeout", shortly)...).wants("deny", 3)
+	n.window(settingsTitle)
+	n.press("ctrl+d") // put the old file back
 	must(t, n.Screen.Await(n.ctx, "the old file", func() (bool, error) {
 		text, err := os.ReadFile(n.configPath())
 		return string(text) == settings, err
@@ -81,8 +88,13 @@ func TestTamperedFile(t *testing.T) {
 // acceptChange accepts what another program has made of the policy file.
 func (n *nod) acceptChange() {
 	n.t.Helper()
+	n.click(n.armedChange())
+}
+
+// armedChange waits until a change of the policy file can be accepted, and returns the button that does.
+func (n *nod) armedChange() (button image.Rectangle) {
+	n.t.Helper()
 	w := n.window(settingsTitle)
-	var button image.Rectangle
 	must(n.t, n.Screen.Await(n.ctx, "the change to be acceptable", func() (bool, error) {
 		foot := w.Area
 		foot.Min.Y = foot.Max.Y - footHeight
@@ -91,7 +103,7 @@ func (n *nod) acceptChange() {
 		return count >= buttonArea, err
 	}))
 	n.shot("tampered")
-	n.click(button)
+	return button
 }
 
 // closeSettings closes the settings window, and waits until no window is left.

@@ -196,8 +196,9 @@ func TestQuietUntilSomebodyIsThere(t *testing.T) {
 		c.wants("", 3)
 		n.noWindow()
 	}
-	if out, status := n.send(question...).result(); status == 0 || status == 3 {
-		t.Fatalf("the third question: status %d, %s", status, out)
+	third := n.send(question...)
+	if _, status := third.result(); status != 3 || !strings.Contains(third.errout.String(), "the user is away") {
+		t.Fatalf("the third question: status %d, %s", status, &third.errout)
 	}
 	n.noWindow()
 	n.shot("quiet")

@@ -140,8 +140,8 @@ func (f *facts) gitProblem() string {
 	return ""
 }
 
-// locateAll works out where the paths of a command lead that runs in these folders. A pattern also counts as all that
-// it matches now; if it climbs after a wildcard, or matches too much, its place is lost.
+// locateAll finds where a command's paths lead if it runs in the folders in. A pattern also counts as all that it
+// matches now; if it climbs after a wildcard, or matches too much, its place is lost.
 func (f *facts) locateAll(paths []shell.Access, in []string, e *expansion) []access {
 	var found []access
 	for _, a := range paths {

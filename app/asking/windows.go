@@ -52,7 +52,7 @@ type windows struct {
 	wanted    []operator.View // that the windows have not fetched yet
 	opening   []opening       // callers that wait for the settings
 	warm      bool            // an agent has called: a prompt may follow
-	blind     time.Time       // when there was last no display
+	noDisplay time.Time       // when nod last found no display
 	used      time.Time       // when the process was last needed
 	typed     time.Time       // when the user last typed into a prompt
 	deaths    []time.Time     // the last ones
@@ -483,15 +483,15 @@ func (w *windows) opened(err error) {
 	w.opening = nil
 }
 
-// blindPause is how long after a failure for want of a display calls do not start the process. Prompts do.
-const blindPause = time.Minute
+// displayPause is how long calls do not start the process after nod has found no display. Prompts start it.
+const displayPause = time.Minute
 
 // WarmUp starts the process because an agent has called, so that a prompt may follow.
 func (w *windows) WarmUp() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.used = time.Now()
-	if w.process == nil && !w.warm && w.used.Sub(w.blind) >= blindPause {
+	if w.process == nil && !w.warm && w.used.Sub(w.noDisplay) >= displayPause {
 		w.warm = true
 		w.wake.Send()
 	}
@@ -544,7 +544,7 @@ func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, mis
 	}
 	w.log.Warn("nod can't show windows: open prompts wait for a display", "err", why)
 	w.mu.Lock()
-	w.blind = time.Now()
+	w.noDisplay = time.Now()
 	w.mu.Unlock()
 	wake := w.wake
 	if isThere && misses == 0 {

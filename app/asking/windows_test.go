@@ -671,7 +671,7 @@ func TestCallsDoNotLookForADisplayEachTime(t *testing.T) {
 			t.Errorf("20 calls started %d processes", d.starts()-begun)
 		}
 		d.set(&d.crash, nil)
-		time.Sleep(blindPause)
+		time.Sleep(displayPause)
 		warmUp(1)
 		if d.starts() != begun+1 {
 			t.Errorf("a minute later %d processes started, want 1", d.starts()-begun)

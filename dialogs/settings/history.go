@@ -31,7 +31,7 @@ func newHistoryPage(w *Window) *historyPage {
 		func(c *config.Config) string { return strconv.Itoa(c.History.MaxSize) }, setMaxSize)
 	p.content = page(
 		p.settings.section(lang.L("Storage"),
-			lang.L("Every request and its outcome, on this computer. What looks like a secret is removed when a request ends."),
+			lang.L("Every request and its outcome, on this computer. Suspected secrets are removed when a request ends."),
 			newDuration(w, lang.L("Keep for"), lang.L("For example, 90 days."), day, 36500*day,
 				func(c *config.Config) *time.Duration { return &c.History.Keep }),
 			p.size,

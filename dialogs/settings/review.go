@@ -33,8 +33,8 @@ type review struct {
 // leastHeight is the least height of the text of a change. It leaves a small window room for the buttons.
 const leastHeight = 60
 
-// chordButton is pressed by a click or a chord, never by Enter or Space: the window appears by itself, so these may be
-// meant for another program.
+// chordButton is pressed by a click or a chord, never by Enter or Space: the window appears by itself, so the user may
+// mean another program with these keys.
 type chordButton struct{ controls.Button }
 
 func newChordButton(text string, tapped func()) *chordButton {

@@ -75,7 +75,7 @@ func (w *writer) carry() error {
 	return nil
 }
 
-// kept changes what waits as the transaction does that was just committed.
+// kept applies the changes of the transaction just committed to waits.
 func (w *writer) kept() {
 	for _, change := range w.changes {
 		change()

@@ -335,7 +335,7 @@ func (r *reading) value(name string, v flag, w word) string {
 
 func (r *reading) check(w word, typ *wordType) string {
 	if w.hat && !typ.hats {
-		return patternIn([]word{w})
+		return patternIn(w)
 	}
 	if !r.spend(len(w.text) * typ.steps) {
 		return r.notKnown(w.text)

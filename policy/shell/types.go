@@ -418,8 +418,8 @@ const isOpenWord = "It contains a word that is known only when it runs."
 
 func isUnknown(w word) bool { return !w.known }
 
-// patternIn says which word zsh may replace with the names of files.
-func patternIn(words []word) string {
+// patternIn refuses words that zsh may replace with the names of files.
+func patternIn(words ...word) string {
 	if i := slices.IndexFunc(words, func(w word) bool { return w.hat }); i >= 0 {
 		return "zsh may take " + quote(words[i].text) + " for a pattern."
 	}
@@ -432,7 +432,7 @@ func allKnown(judge func(r *reading, all []string) string) func(*reading, []word
 		if slices.ContainsFunc(words, isUnknown) {
 			return isOpenWord
 		}
-		return cmp.Or(patternIn(words), judge(r, literals(words)))
+		return cmp.Or(patternIn(words...), judge(r, literals(words)))
 	}
 }
 
@@ -471,7 +471,7 @@ func test(r *reading, words []word) string {
 	if isMany && slices.Contains(isOpen, true) {
 		return isOpenWord
 	}
-	return cmp.Or(patternIn(words), problemOf(language.Test(all, isOpen)))
+	return cmp.Or(patternIn(words...), problemOf(language.Test(all, isOpen)))
 }
 
 // seq accepts one to three numbers; the second of three is a step. With so few digits, and a short separator, it prints
@@ -498,7 +498,7 @@ func pathOf(kind Kind) check {
 		case w.text == "":
 			return quote(r.name) + " is given no file to change."
 		case w.hat:
-			return patternIn([]word{w})
+			return patternIn(w)
 		case w.glob && kind != Look && strings.Contains(w.text, "**"):
 			return "The pattern " + quote(w.text) + " goes down to any depth in some shells."
 		case strings.HasPrefix(w.text, "+"):
@@ -565,7 +565,7 @@ func revision(r *reading, w word) string {
 	isPath := r.dashes >= 0 && r.at >= r.dashes
 	switch {
 	case w.hat && !plainRevision().MatchString(w.text) && !plainBlob().MatchString(w.text):
-		return patternIn([]word{w})
+		return patternIn(w)
 	case plainRevision().MatchString(w.text) && !isPath:
 		r.revs++
 		return ""

@@ -543,7 +543,7 @@ func (w *walk) input(target word, p *Part, at places) {
 	if target.varies && p != nil {
 		p.Accesses = append(p.Accesses, anywhere)
 	}
-	if !target.known || target.glob || target.hat || target.text == "" || p == nil {
+	if !target.isName() || p == nil {
 		w.bind("It redirects input in a way that nod can't follow.")
 		return
 	}
@@ -558,7 +558,7 @@ func (w *walk) output(target word, p *Part, at places) {
 	}
 	switch {
 	case target.text == "/dev/null":
-	case !target.known || target.glob || target.hat || target.text == "" || p == nil || target.problem() != "":
+	case !target.isName() || p == nil || target.problem() != "":
 		if target.varies && p != nil {
 			p.Accesses = append(p.Accesses, anywhere)
 		}

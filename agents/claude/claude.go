@@ -14,7 +14,7 @@ import (
 
 const name = "claude-code"
 
-var tested = []string{"2.1.197", "2.1.330"}
+var tested = []string{"2.1.197", "2.1.332"}
 
 // Agent is Claude Code.
 var Agent = agent.Agent{

@@ -25,7 +25,7 @@ var Agent = agent.Agent{
 		Folder: "sessions", Is: isTranscript,
 		Read: newTranscript,
 	},
-	Tested: []string{"0.169.0"},
+	Tested: []string{"0.171.0"},
 	Limits: []string{
 		"It runs new hooks only after you trust them: type /hooks once.",
 		"It asks nod only where it would ask you. Elsewhere nod asks or denies only where a rule says so.",

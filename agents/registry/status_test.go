@@ -30,11 +30,11 @@ func TestUntested(t *testing.T) {
 		version string
 		want    string
 	}{
-		{claude.Agent, "2.1.197", ""}, {claude.Agent, "2.1.330", ""}, {claude.Agent, "2.1.200", ""},
-		{claude.Agent, "2.1.99", ""}, {claude.Agent, "no number", ""}, {claude.Agent, "2.1.330-beta.1", ""},
-		{claude.Agent, "2.1.331", "Version 2.1.331 is newer than the one nod was tested with (2.1.330)."},
+		{claude.Agent, "2.1.197", ""}, {claude.Agent, "2.1.332", ""}, {claude.Agent, "2.1.200", ""},
+		{claude.Agent, "2.1.99", ""}, {claude.Agent, "no number", ""}, {claude.Agent, "2.1.332-beta.1", ""},
+		{claude.Agent, "2.1.333", "Version 2.1.333 is newer than the one nod was tested with (2.1.332)."},
 		{claude.Agent, "2.10.0", "newer"}, {claude.Agent, "10.0", "newer"},
-		{claude.Agent, "2.1.330.4", "can't compare version"}, {never, "1.0.0", "from its documentation"},
+		{claude.Agent, "2.1.332.4", "can't compare version"}, {never, "1.0.0", "from its documentation"},
 		{never, "", "from its documentation"},
 	} {
 		m := machine(t)

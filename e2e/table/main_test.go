@@ -29,10 +29,10 @@ func TestTable(t *testing.T) {
 	const want = `agent	version	mode	scenario	result
 claude-code	2.1.197	default	question	failed
 claude-code	2.1.197	default, headless	allowed	passed
-claude-code	2.1.330	default	question	passed
-claude-code	2.1.330	default, headless	away and strict	passed
-claude-code	2.1.330	default, headless	allowed	failed
-codex	0.169.0	default	agent killed	passed
+claude-code	2.1.332	default	question	passed
+claude-code	2.1.332	default, headless	away and strict	passed
+claude-code	2.1.332	default, headless	allowed	failed
+codex	0.171.0	default	agent killed	passed
 gemini-cli	0.61.0	nod alone asks	denied	passed
 opencode	1.18.33	behind nod acp	read-only	passed
 `
@@ -41,7 +41,7 @@ opencode	1.18.33	behind nod acp	read-only	passed
 	}
 	text := summary(registry.All(), seen)
 	for _, want := range []string{
-		"Passed: 6. Failed: Claude Code 2.1.197, default: question; Claude Code 2.1.330, default, headless: allowed.",
+		"Passed: 6. Failed: Claude Code 2.1.197, default: question; Claude Code 2.1.332, default, headless: allowed.",
 		"Built from their documents and not run: Cursor, VS Code, Crush, Goose.",
 	} {
 		if !strings.Contains(text, want) {

@@ -15,7 +15,7 @@ type Command struct {
 	Shell    string // bash or zsh
 }
 
-// Read reads the line that Claude Code 2.1.197 to 2.1.330 gives a shell for its tool Bash:
+// Read reads the line that Claude Code 2.1.197 to 2.1.332 gives a shell for its tool Bash:
 //
 //	source SNAPSHOT 2>/dev/null || true && … && eval 'COMMAND' < /dev/null && pwd -P >| /tmp/claude-1234-cwd
 //

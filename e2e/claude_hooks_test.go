@@ -108,3 +108,42 @@ func testClaudeCodeRewrites(t *testing.T, claude claudeCode) {
 		})
 	}
 }
+
+// A command in the text of a skill runs when the skill is loaded, and the skill itself says what may run so. The newest
+// release asks nod first; the oldest does not, which the documents say.
+func TestAgentClaudeCodeSkill(t *testing.T) { eachClaudeCode(t, testClaudeCodeSkill) }
+
+func testClaudeCodeSkill(t *testing.T, claude claudeCode) {
+	asks := strings.Contains(string(claude), "newest")
+	for _, tt := range []struct {
+		name, command, answer string
+		isMade                bool // made.txt is there in the end
+	}{
+		{"reads without a window", "ls", "", false},
+		{"allowed", "touch made.txt", allow, true},
+		{"denied", "touch made.txt", deny, !asks},
+		{"closed", "touch made.txt", "Escape", !asks},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := claude.installedFor(t, settings)
+			folder := filepath.Join(n.project(), ".claude", "skills", "mine")
+			must(t, os.MkdirAll(folder, 0o700))
+			must(t, os.WriteFile(filepath.Join(folder, "SKILL.md"), []byte("---\nname: mine\ndescription: mine\n"+
+				"allowed-tools: Bash("+tt.command+")\n---\nState: !`"+tt.command+"`\n"), 0o600))
+			m := newModel()
+			defer m.Close()
+			c := n.launch(claude.command(n, m.URL, "-p", "/mine", "--permission-mode", "default"))
+			if asks && tt.answer != "" {
+				n.prompt()
+				n.armed()
+				n.shot(n.named("claude-code-skill"))
+				n.press(tt.answer)
+			}
+			c.result()
+			n.noWindow()
+			if _, err := os.Stat(filepath.Join(n.project(), "made.txt")); (err == nil) != tt.isMade {
+				t.Errorf("made.txt: %v", err)
+			}
+		})
+	}
+}

@@ -36,6 +36,7 @@ var Agent = agent.Agent{
 		"Its terminal shows its own prompt beside nod's window: the first answer counts.",
 		"With -p it has no prompt: while nod isn't running, its own rules decide, unless agents.strict names it.",
 		"With -p the model cannot ask you a question.",
+		"Before 2.1.332, a command in the text of a skill runs without asking nod if the skill's allowed-tools name it.",
 		"Do not use its HTTP hooks: while nod isn't running, any program of any user could take nod's port and allow " +
 			"what it likes.",
 	},
@@ -54,6 +55,7 @@ var settings = agent.HookFile{
 	Events: []agent.Event{
 		{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
 		{Name: "Elicitation", Decides: true}, {Name: "PermissionDenied", Decides: true},
+		{Name: "PreSkillShellCommand", Decides: true},
 		{Name: "PostToolUse"}, {Name: "PostToolUseFailure"},
 		{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
 		{Name: "SubagentStop"}, {Name: "SessionEnd"},

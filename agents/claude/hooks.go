@@ -30,6 +30,7 @@ type Payload struct {
 	ToolName       string            `json:"tool_name"`
 	ToolInput      json.RawMessage   `json:"tool_input"`
 	ToolUseID      string            `json:"tool_use_id"`
+	CommandName    string            `json:"command_name"` // of the skill whose text holds a command
 	Suggestions    []json.RawMessage `json:"permission_suggestions"`
 
 	Message          string `json:"message"`
@@ -63,6 +64,8 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 		return p.permissionRequest(s, c)
 	case "PreToolUse":
 		return p.preToolUse(s, c)
+	case "PreSkillShellCommand":
+		return p.skillCommand(s, c), nil
 	case "PostToolUse", "PostToolUseFailure":
 		s.Over, s.Run, s.Ran = p.SameCall, p.ToolUseID, p.Approve()
 	case "PermissionDenied":
@@ -192,6 +195,20 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 		return nil, nil
 	}
 	return s, nil
+}
+
+// skillCommand comes before a command in the text of a skill, which runs when the skill is loaded. It comes only for
+// what the mode, Claude Code's own rules or the skill's allowed-tools let pass, and no other event comes for that.
+// Claude Code obeys a refusal and nothing else.
+func (p Payload) skillCommand(s hooks.Step, c hooks.Call) hooks.Step {
+	call := p.Approve()
+	call.Description = hooks.Cut("In the text of the skill "+p.CommandName, interact.MaxText)
+	s.Ask, s.AskNow, s.Silence, s.Call = call, true, api.TakesNo, nil
+	if s.Quiet = p.isQuiet(c.Version) || !slices.Contains(askingModes, p.PermissionMode); s.Quiet {
+		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
+	}
+	s.Reply = func(interact.Answer) (any, error) { return nil, nil }
+	return s
 }
 
 func (p Payload) contain(s *hooks.Step, c hooks.Call) {
@@ -424,13 +441,15 @@ func PreTool(behavior, reason string) any {
 	return preTool(Decision{Behavior: behavior, Message: reason})
 }
 
-func preTool(d Decision) any {
+func preTool(d Decision) any { return before("PreToolUse", d) }
+
+func before(event string, d Decision) any {
 	return output{struct {
 		Event        string          `json:"hookEventName"`
 		Decision     string          `json:"permissionDecision"`
 		Reason       string          `json:"permissionDecisionReason,omitempty"`
 		UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
-	}{"PreToolUse", d.Behavior, d.Message, d.UpdatedInput}}
+	}{event, d.Behavior, d.Message, d.UpdatedInput}}
 }
 
 func with(raw json.RawMessage, field string, value any) (json.RawMessage, error) {
@@ -460,6 +479,8 @@ func Deny(event, reason string) any {
 		return permission(d)
 	case "PreToolUse", api.NoEvent: // another event ignores this
 		return preTool(d)
+	case "PreSkillShellCommand":
+		return before(event, d)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -92,6 +93,66 @@ func TestAskRulesHoldInEveryMode(t *testing.T) {
 			}
 			if n := len(r.human.Shown()); n != tt.prompts {
 				t.Errorf("%d prompts, want %d", n, tt.prompts)
+			}
+		})
+	}
+}
+
+// A command in the text of a skill runs unless nod refuses it. Nobody else asks about it, so the user is asked about
+// what no rule covers, but in the modes in which they want to be asked less.
+func TestSkillCommands(t *testing.T) {
+	const refused, closed = "not now", "nobody decided: the user closed the prompt and has not refused"
+	for _, tt := range []struct {
+		mode        string
+		rule        policy.Effect
+		more, alone bool
+		human       interact.Answer
+		want        string // why it is refused; empty: it runs
+		prompts     int
+	}{
+		{mode: "default", rule: policy.Allow},
+		{mode: "default", rule: policy.Deny, want: "the test says so"},
+		{mode: "default", human: allow, prompts: 1},
+		{mode: "default", human: deny, want: refused, prompts: 1},
+		{mode: "default", human: dismiss, want: closed, prompts: 1},
+		{mode: "default", alone: true, human: deny, want: refused, prompts: 1},
+		{mode: "plan", human: deny, want: refused, prompts: 1},
+		{mode: "acceptEdits", human: deny, want: refused, prompts: 1},
+		{mode: "", human: deny, want: refused, prompts: 1},
+		{mode: "auto"},
+		{mode: "bypassPermissions"},
+		{mode: "bypassPermissions", rule: policy.Deny, want: "the test says so"},
+		{mode: "bypassPermissions", rule: policy.Ask, human: deny, want: refused, prompts: 1},
+		{mode: "bypassPermissions", more: true, human: dismiss, want: closed, prompts: 1},
+		{mode: "dontAsk"},
+		{mode: "unheardOf", rule: policy.Ask, human: deny, want: refused, prompts: 1},
+	} {
+		t.Run(fmt.Sprintf("%+v", tt), func(t *testing.T) {
+			r := newRig(t, tt.human)
+			r.more = tt.more
+			if tt.rule != "" {
+				r.policy.Set("Bash", tt.rule)
+			}
+			const event = "PreSkillShellCommand"
+			c := claudeCall(t, "2.1.332/"+event, event, map[string]any{"permission_mode": tt.mode})
+			c.Headless = tt.alone
+			want := ""
+			if tt.want != "" {
+				want = strings.Replace(preTool("deny", tt.want), "PreToolUse", event, 1)
+			}
+			if got := handle(t, r, c); got != want {
+				t.Errorf("reply\n got %s\nwant %s", got, want)
+			}
+			if n := len(r.human.Shown()); n != tt.prompts {
+				t.Errorf("%d prompts, want %d", n, tt.prompts)
+			}
+			if tt.human.Outcome != api.Allowed {
+				return
+			}
+			r.human.Answer = interacttest.Always(deny) // an allow is for the skill's text alone
+			again := claudeCall(t, "2.1.332/"+event, "PermissionRequest", nil)
+			if got := handle(t, r, again); !strings.Contains(got, `"deny"`) {
+				t.Errorf("the model's own call of that command: %s", got)
 			}
 		})
 	}

@@ -28,6 +28,7 @@ var Agent = agent.Agent{
 		"Unless nod is the only gate, an allow in nod does not skip its own prompt.",
 		"If nod's hook is killed or takes too long, the agent continues as if you had allowed; with nod as the only " +
 			"gate, nobody else asks.",
+		"Commands in the text of its custom commands don't come to nod: with nod as the only gate, they run unasked.",
 		"Your answer to a question reaches the model as the reason of a denial.",
 	},
 }

@@ -29,6 +29,7 @@ var Agent = agent.Agent{
 	Limits: []string{
 		`It asks only where its own settings say "ask": nod cannot deny what they allow.`,
 		"Its terminal shows its own prompt beside nod's window: the first answer counts.",
+		"Commands in the text of its custom commands don't come to nod: they run unasked.",
 		"opencode run rejects calls it would ask about before nod can answer.",
 	},
 }

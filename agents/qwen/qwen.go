@@ -29,6 +29,7 @@ var Agent = agent.Agent{
 		"In yolo nod asks or denies only where your rules say so.",
 		"With -p it hides its shell and its edits from the model, whatever nod would say.",
 		"While nod isn't running, or when its hook is killed or takes too long, its own mode decides: in yolo the call runs.",
+		"Commands in the text of its custom commands don't come to nod: in yolo they run unasked.",
 		"Your answer to a question reaches the model as the reason of a denial.",
 	},
 }

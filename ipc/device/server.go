@@ -89,22 +89,13 @@ type Server struct {
 // New returns a server that does not listen yet.
 func New(c Config) *Server {
 	s := &Server{
-		config: c, host: c.Address.String(), nonces: newNonces(), rates: newRates(),
+		config: c, nonces: newNonces(), rates: newRates(),
+		host: strings.TrimSuffix(c.Address.String(), ":443"), // which a browser leaves out
 		sent: sent{views: map[string]map[interact.ID]shown{}}, waiting: map[string]int{},
 		problem: errors.New("it is not served yet"),
 	}
-	if c.Address.Port() == 443 {
-		s.host = hostOf(c.Address.Addr())
-	}
 	s.handler = s.routes()
 	return s
-}
-
-func hostOf(ip netip.Addr) string {
-	if ip.Is6() {
-		return "[" + ip.String() + "]"
-	}
-	return ip.String()
 }
 
 // URL returns the address of the page.

@@ -3,7 +3,6 @@ package peer
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"sync"
@@ -132,26 +131,14 @@ func parseStat(line []byte) (stat, error) {
 	if len(field) <= started {
 		return stat{}, errors.New("stat: cut short")
 	}
-	ppid, err := strconv.ParseInt(string(field[parent]), 10, 32)
-	if err != nil {
-		return stat{}, fmt.Errorf("stat: parent: %w", err)
-	}
-	sid, err := strconv.ParseInt(string(field[session]), 10, 32)
-	if err != nil {
-		return stat{}, fmt.Errorf("stat: session: %w", err)
-	}
-	tty, err := strconv.ParseInt(string(field[terminal]), 10, 64)
-	if err != nil {
-		return stat{}, fmt.Errorf("stat: terminal: %w", err)
-	}
-	ticks, err := strconv.ParseUint(string(field[started]), 10, 64)
-	if err != nil {
-		return stat{}, fmt.Errorf("stat: start: %w", err)
-	}
+	ppid, noParent := strconv.ParseInt(string(field[parent]), 10, 32)
+	sid, noSession := strconv.ParseInt(string(field[session]), 10, 32)
+	tty, noTerminal := strconv.ParseInt(string(field[terminal]), 10, 64)
+	ticks, noStart := strconv.ParseUint(string(field[started]), 10, 64)
 	return stat{
 		comm: string(line[open+1 : end]), isZombie: bytes.ContainsAny(field[state], "ZX"),
 		parent: int32(ppid), session: int32(sid), terminal: tty, started: ticks,
-	}, nil
+	}, errors.Join(noParent, noSession, noTerminal, noStart)
 }
 
 // readLink resolves /proc/PID/exe or cwd, or returns "" if this process may not. The kernel marks a file that was

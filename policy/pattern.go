@@ -50,9 +50,7 @@ func newPattern(p, home string, below bool) *pattern {
 		globs = append(globs, real)
 	}
 	for i, g := range globs {
-		if foldsCase {
-			globs[i] = strings.ToLower(g)
-		}
+		globs[i] = fold(g)
 	}
 	if below {
 		for _, g := range globs {
@@ -124,8 +122,8 @@ func collapse(p string) string {
 	if runtime.GOOS == "windows" {
 		start = 1 // of a network path
 	}
-	for i := strings.Index(p[start:], "//"); i >= 0; i = strings.Index(p[start:], "//") {
-		p = p[:start+i] + p[start+i+1:]
+	for strings.Contains(p[start:], "//") {
+		p = p[:start] + strings.ReplaceAll(p[start:], "//", "/")
 	}
 	if strings.HasSuffix(p, "/") {
 		return p + "**"
@@ -156,9 +154,7 @@ func reroot(p string) (string, bool) {
 }
 
 func (p pattern) match(path string) bool {
-	if foldsCase {
-		path = strings.ToLower(path)
-	}
+	path = fold(path)
 	return slices.ContainsFunc(p.globs, func(g string) bool { return doublestar.MatchUnvalidated(g, path) })
 }
 

@@ -27,9 +27,7 @@ type linePart struct {
 	reach, output []access
 }
 
-func (l *commandLine) why() string { return l.whyOf(l.Reasons) }
-
-func (l *commandLine) whyOf(reasons []string) string {
+func (l *commandLine) why(reasons []string) string {
 	switch {
 	case len(reasons) > 0:
 		return asClause(reasons[0])
@@ -196,5 +194,5 @@ func (f *facts) nothing() string {
 	left := slices.DeleteFunc(slices.Clone(f.line.Reasons), func(reason string) bool {
 		return says(reason, isCovered) && !says(reason, isNew)
 	})
-	return "no rule covers this; " + f.line.whyOf(left)
+	return "no rule covers this; " + f.line.why(left)
 }

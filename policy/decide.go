@@ -140,7 +140,7 @@ func (f *facts) mustAsk() Decision {
 	case f.call.Refused:
 		return askRefused
 	case f.line != nil && f.line.Unreadable:
-		return ask("builtin:shell", f.line.why())
+		return ask("builtin:shell", f.line.why(f.line.Reasons))
 	case f.line != nil && f.line.DrivesScreen:
 		return askScreen
 	case f.class == ReadOnly:

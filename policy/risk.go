@@ -29,7 +29,7 @@ var notable = sync.OnceValue(func() *nameList { return newNameList(notableNames)
 func Risks(call Call) []Risk {
 	places := DefaultPlaces()
 	f := inputFacts(&call, &Compiled{guard: newGuard(places), places: places})
-	r := risks{facts: f, home: filepath.ToSlash(places.Home)}
+	r := risks{facts: f}
 	if server, _, ok := strings.Cut(strings.TrimPrefix(call.Tool, mcpPrefix), "__"); ok && isMCP(call.Tool) {
 		r.add(shell.Note, "From the MCP server {{.What}}", server)
 	}
@@ -99,7 +99,6 @@ func (f *facts) commandText() (string, bool) {
 
 type risks struct {
 	*facts
-	home string
 	list []Risk
 	part *shell.Part // the current part; nil: the call is not a command
 
@@ -376,7 +375,7 @@ func (r *risks) reads(a *access, what string) {
 		r.add(shell.Danger, "Reads your whole home folder", "")
 		return
 	}
-	keys := func(p string) *nameEntry { return leaksByName(p, r.policy.guard.named, a.kind) }
+	mayLeak := func(p string) bool { return leaksByName(p, r.policy.guard.named, a.kind) != nil }
 	switch {
 	case r.policy.guard.isOwn(a.clean) || r.policy.guard.isOwn(a.real):
 		r.add(shell.Danger, "Reads nod's own files: {{.What}}", what)
@@ -384,7 +383,7 @@ func (r *risks) reads(a *access, what string) {
 		r.add(shell.Caution, "Searches a folder with keys or passwords: {{.What}}", what)
 	case r.find(a, secrets()) != nil:
 		r.add(shell.Danger, "Reads keys or passwords: {{.What}}", what)
-	case deep && slices.ContainsFunc(a.paths(), func(p string) bool { return keys(p) != nil }):
+	case deep && slices.ContainsFunc(a.paths(), mayLeak):
 		r.add(shell.Danger, "May read keys or passwords: {{.What}}", what)
 	case slices.ContainsFunc(a.only, narrowsToSecrets):
 		r.add(shell.Danger, "Looks for keys or passwords: {{.What}}", strings.Join(a.only, " "))
@@ -451,12 +450,12 @@ func isDevice(a *access) bool {
 }
 
 func (r *risks) short(p string) string {
-	cwd := r.cwd()
+	cwd, home := r.cwd(), filepath.ToSlash(r.policy.places.Home)
 	switch {
 	case !cwd.lost && p != cwd.clean && isWithin(p, cwd.clean) && cwd.clean != "/":
 		return strings.TrimPrefix(p, cwd.clean+"/")
-	case r.home != "" && r.home != "/" && isWithin(p, r.home):
-		return "~" + strings.TrimPrefix(p, r.home)
+	case home != "" && home != "/" && isWithin(p, home):
+		return "~" + strings.TrimPrefix(p, home)
 	}
 	return p
 }

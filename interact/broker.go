@@ -254,7 +254,7 @@ func (b *Broker) take(r Request) (*entry, error) {
 	}
 	r.Requester.IsAgent = b.cfg.IsAgent != nil && b.cfg.IsAgent(r.Requester.Agent, Caller(r.Requester.Process))
 	r.Created = time.Now()
-	r.ID = newID()
+	r.ID = ID(uuid.Must(uuid.NewV7()).String())
 	r.Until = r.Created.Add(cmp.Or(r.Patience, r.Timeout, MaxTimeout))
 	r.Deadline = earlier(r.Created.Add(cmp.Or(r.Timeout, b.cfg.Timeout())), r.Until)
 	r.Snoozed = time.Time{}
@@ -662,14 +662,6 @@ func (b *Broker) Close() {
 	b.mu.Unlock()
 	b.runs.Wait()
 	b.settleUnjournaled()
-}
-
-func newID() ID {
-	id, err := uuid.NewV7()
-	if err != nil { // the system's random source failed: no id is safer than a guessable one
-		panic(fmt.Sprintf("interact: no random id: %v", err))
-	}
-	return ID(id.String())
 }
 
 // Digest returns the SHA-256 of b in hex.

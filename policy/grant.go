@@ -96,11 +96,7 @@ func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
 	}
 	for i := range list {
 		g := &list[i]
-		id, err := uuid.NewV7()
-		if err != nil {
-			return nil, fmt.Errorf("name a grant: %w", err)
-		}
-		g.ID, g.Scope, g.Created = id.String(), scope, f.now
+		g.ID, g.Scope, g.Created = uuid.Must(uuid.NewV7()).String(), scope, f.now
 		switch scope {
 		case Everywhere:
 			g.CWD = ""

@@ -154,8 +154,7 @@ func Commits(command string) bool {
 }
 
 func (f *facts) leavesProject(project string) string {
-	folders := []string{""}
-	for _, folder := range append(folders, f.line.Folders...) {
+	for _, folder := range append([]string{""}, f.line.Folders...) {
 		if p := f.locateIn(folder); !f.isContained(p, project) && !f.isTemp(p) {
 			return fmt.Sprintf("it works in %s, which is not in the project", cmp.Or(p.real, p.clean))
 		}

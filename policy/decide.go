@@ -230,8 +230,8 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 	var steps []string
 	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
 
-	if known, ok := lookup(call.Agent, call.Tool); ok {
-		say("nod knows the tool %s of %s: class %s", plain(call.Tool), plain(call.Agent), known.class)
+	if f.isKnown {
+		say("nod knows the tool %s of %s: class %s", plain(call.Tool), plain(call.Agent), f.tool.class)
 	} else {
 		say("nod doesn't know a tool %s of agent %s: class %s", plain(call.Tool), plain(call.Agent), Unknown)
 	}

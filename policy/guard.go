@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"nod/ownfile"
 	"nod/policy/git"
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // Places are the folders of this machine that the policy must know by name.
@@ -169,9 +169,8 @@ func leaksByName(path, home string, kind shell.Kind) *nameEntry {
 // maxConfig is how many bytes of a file are searched for secrets; a larger file counts as having some.
 const maxConfig = 64 << 10
 
-var confidential = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
-})
+var confidential = language.Compiled(
+	`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
 
 // IsConfidential reports whether a file of settings holds secrets. A file that cannot be read counts as such.
 func IsConfidential(path string) bool {

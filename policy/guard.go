@@ -105,22 +105,16 @@ var guardedNames string
 // guarded lists settings of agents, git hooks, what runs at log-in, and keys.
 var guarded = sync.OnceValue(func() *nameList { return newNameList(guardedNames) })
 
-// IsGuarded reports whether a path is, or is inside, a guarded place, going by its names alone. A link also counts if
-// such a place can be below it.
-func IsGuarded(path string, isLink bool) bool {
-	path = filepath.ToSlash(path)
-	home := homeName()
-	return guarded().find(path, home) != nil || isLink && guarded().holds(path, home, true) != nil
-}
-
-// GuardedIn returns [IsGuarded] for a project, where hooks and files with settings that its git configuration names are
-// guarded, too.
+// GuardedIn returns a test whether a path is, or is inside, a guarded place. It goes by names, and by the hooks and
+// files with settings that the project's git configuration names. A link also counts if such a place can be below it.
 func GuardedIn(project string) func(path string, isLink bool) bool {
-	obeyed := git.Obeyed(project, homeFolder())
+	obeyed, home := git.Obeyed(project, homeFolder()), homeName()
 	return func(path string, isLink bool) bool {
-		return IsGuarded(path, isLink) || slices.ContainsFunc(obeyed, func(place string) bool {
-			return isWithin(path, place) || isLink && isWithin(place, path)
-		})
+		name := filepath.ToSlash(path)
+		return guarded().find(name, home) != nil || isLink && guarded().holds(name, home, true) != nil ||
+			slices.ContainsFunc(obeyed, func(place string) bool {
+				return isWithin(path, place) || isLink && isWithin(place, path)
+			})
 	}
 }
 

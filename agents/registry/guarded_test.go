@@ -10,6 +10,7 @@ import (
 // No agent changes the files that make itself or another one ask nod.
 func TestOwnFilesAreGuarded(t *testing.T) {
 	m := machine(t)
+	isGuarded := policy.GuardedIn(m.Home)
 	for _, a := range Installable() {
 		files := []agent.File{a.Settings(m)}
 		if a.Needs != nil {
@@ -21,7 +22,7 @@ func TestOwnFilesAreGuarded(t *testing.T) {
 			}
 		}
 		for _, file := range files {
-			if !policy.IsGuarded(file.Path, false) {
+			if !isGuarded(file.Path, false) {
 				t.Errorf("%s: %s is not guarded", a.Name, file.Path)
 			}
 		}

@@ -197,7 +197,7 @@ func TestGrantsSurviveRestart(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(configPath(s), s.grantsPath, nil)
+	again, err := Open(configPath(s), s.book.path, nil)
 	if err != nil || again.Err() != nil {
 		t.Fatal(err, again.Err())
 	}
@@ -236,7 +236,7 @@ func TestRevoke(t *testing.T) {
 	if err := s.RevokeAll(); err != nil || len(s.Grants()) != 0 {
 		t.Errorf("%v, %v", err, s.Grants())
 	}
-	again, err := Open(configPath(s), s.grantsPath, nil)
+	again, err := Open(configPath(s), s.book.path, nil)
 	if err != nil || again.Err() != nil || len(again.Grants()) != 0 {
 		t.Errorf("after a restart: %v, %v, %v", err, again.Err(), again.Grants())
 	}
@@ -276,7 +276,7 @@ func TestBrokenGrants(t *testing.T) {
 	if err := s.Grant(bash("a"), policy.Always, policy.CoverInput); err != nil {
 		t.Fatal(err)
 	}
-	good, err := os.ReadFile(s.grantsPath)
+	good, err := os.ReadFile(s.book.path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,12 +302,12 @@ func TestBrokenGrants(t *testing.T) {
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
-			write(t, s.grantsPath, text)
-			broken, err := Open(configPath(s), s.grantsPath, nil)
+			write(t, s.book.path, text)
+			broken, err := Open(configPath(s), s.book.path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := broken.Err(); err == nil || !strings.Contains(err.Error(), s.grantsPath) {
+			if err := broken.Err(); err == nil || !strings.Contains(err.Error(), s.book.path) {
 				t.Errorf("Err: %v, want the file's name", err)
 			}
 			if d := broken.Decide(bash("a")); d.Effect != policy.Ask {
@@ -325,7 +325,7 @@ func TestBrokenGrants(t *testing.T) {
 			if err := broken.Close(); err != nil {
 				t.Error(err)
 			}
-			if data, _ := os.ReadFile(s.grantsPath); string(data) != text {
+			if data, _ := os.ReadFile(s.book.path); string(data) != text {
 				t.Error("the broken file has changed")
 			}
 			if err := broken.RevokeAll(); err != nil || broken.Err() != nil {
@@ -388,7 +388,7 @@ func TestUntilQuitIsNotKept(t *testing.T) {
 	if d := s.Decide(bash("make all")); d.Effect != policy.Allow || !strings.Contains(d.Reason, "until nod quits") {
 		t.Errorf("%+v", d)
 	}
-	again, err := Open(configPath(s), s.grantsPath, nil)
+	again, err := Open(configPath(s), s.book.path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -406,7 +406,7 @@ func TestCommandGrantsAreKept(t *testing.T) {
 	if got := s.Grants()[0].Text(); !strings.Contains(got, `may run "go test" with other arguments`) {
 		t.Errorf("text %q", got)
 	}
-	again := openBook(s.grantsPath, func() {})
+	again := openBook(s.book.path, func() {})
 	if list := again.Grants(); len(list) != 1 || list[0].Command.String() != "go test" {
 		t.Fatalf("%+v, %v", list, again.grantsErr())
 	}

@@ -443,7 +443,7 @@ func TestHeldGrants(t *testing.T) {
 	if err := foreign.Grant(bash("make y"), policy.Always, policy.CoverInput); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(foreign.grantsPath)
+	text, err := os.ReadFile(foreign.book.path)
 	if err != nil {
 		t.Fatal(err)
 	}

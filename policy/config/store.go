@@ -24,9 +24,6 @@ import (
 type Store struct {
 	*file
 	*book
-	grantsPath string
-	places     policy.Places
-	log        *slog.Logger
 
 	current atomic.Pointer[snapshot] // what Decide reads, replaced as a whole
 
@@ -51,13 +48,13 @@ func Open(path, grantsPath string, log *slog.Logger) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{grantsPath: grantsPath, places: places(path, grantsPath), log: log}
+	s := &Store{}
 	s.book = openBook(grantsPath, s.publish)
 	if err := s.grantsErr(); err != nil {
 		log.Error("saved approvals are damaged: none apply", "err", err)
 	}
 	var err error
-	if s.file, err = openConfig(path, s.places, log, s.publish); err != nil {
+	if s.file, err = openConfig(path, places(path, grantsPath), log, s.publish); err != nil {
 		return nil, err
 	}
 	s.publish()
@@ -226,7 +223,7 @@ func (s *Store) publish() {
 // Seal makes the store hold back changes of its files by other programs. Changes written by a store without a seal
 // count as another program's. On error the seal works until nod ends.
 func (s *Store) Seal() error {
-	seal, err := openSeal(filepath.Dir(s.grantsPath), markerPath(s.grantsPath), len(s.mac) > 0)
+	seal, err := openSeal(filepath.Dir(s.book.path), markerPath(s.book.path), len(s.mac) > 0)
 	if signErr := s.sign(seal.key, seal.isNew); err == nil {
 		err = signErr
 	}

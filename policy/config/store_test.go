@@ -46,7 +46,7 @@ func openStore(t *testing.T, config string) *Store {
 	return s
 }
 
-func configPath(s *Store) string { return filepath.Join(filepath.Dir(s.grantsPath), "config.yaml") }
+func configPath(s *Store) string { return filepath.Join(filepath.Dir(s.book.path), "config.yaml") }
 
 func TestStoreDecides(t *testing.T) {
 	s := openStore(t, goodFile)
@@ -179,8 +179,8 @@ func TestFileThatOthersCanChange(t *testing.T) {
 			if err := s.Grant(bash("x"), policy.Always, policy.CoverInput); err != nil {
 				t.Fatal(err)
 			}
-			tt.spoil(t, s.grantsPath)
-			again, err := Open(configPath(s), s.grantsPath, nil)
+			tt.spoil(t, s.book.path)
+			again, err := Open(configPath(s), s.book.path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestUpdateMakesFile(t *testing.T) {
 	for _, p := range []struct {
 		path string
 		want fs.FileMode
-	}{{path, 0o600}, {filepath.Dir(path), 0o700}, {s.grantsPath, 0o600}, {filepath.Dir(s.grantsPath), 0o700}} {
+	}{{path, 0o600}, {filepath.Dir(path), 0o700}, {s.book.path, 0o600}, {filepath.Dir(s.book.path), 0o700}} {
 		if info, err := os.Stat(p.path); err != nil || info.Mode().Perm() != p.want {
 			t.Errorf("%s: %v, %v, want %v", p.path, info.Mode(), err, p.want)
 		}

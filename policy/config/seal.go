@@ -96,7 +96,7 @@ func (s *seal) read(data []byte, err error) error {
 	if file.Version != sealVersion || !hmac.Equal(s.mac(file.Accepted), file.MAC) {
 		return fmt.Errorf("%s was changed by another program", s.path)
 	}
-	s.texts = file.Accepted
+	maps.Copy(s.texts, file.Accepted)
 	return nil
 }
 
@@ -133,11 +133,9 @@ func (s *seal) accept(path, text string) error {
 	if was, known := s.texts[key]; known && was == text && s.held(path) == "" && s.err == nil {
 		return nil
 	}
-	texts := map[string]string{}
-	maps.Copy(texts, s.texts)
-	delete(texts, heldKey(path))
-	texts[key] = text
-	if err := s.keep(texts); err != nil {
+	delete(s.texts, heldKey(path))
+	s.texts[key] = text
+	if err := s.keep(); err != nil {
 		return fmt.Errorf("your answer holds only until nod ends: %w", err)
 	}
 	return nil
@@ -154,15 +152,13 @@ func (s *seal) remember(path, text string) error {
 	if s.err != nil || text == "" || text == s.held(path) {
 		return nil
 	}
-	texts := map[string]string{}
-	maps.Copy(texts, s.texts)
-	texts[heldKey(path)] = text
-	return s.keep(texts)
+	s.texts[heldKey(path)] = text
+	return s.keep()
 }
 
-func (s *seal) keep(texts map[string]string) error {
-	s.texts, s.err = texts, nil
-	data, err := json.MarshalIndent(sealFile{sealVersion, texts, s.mac(texts)}, "", "  ")
+func (s *seal) keep() error {
+	s.err = nil
+	data, err := json.MarshalIndent(sealFile{sealVersion, s.texts, s.mac(s.texts)}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("seal the policy: %w", err)
 	}

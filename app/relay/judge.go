@@ -20,9 +20,7 @@ type judge struct {
 	log    *slog.Logger
 
 	current atomic.Pointer[inForce] // what Decide reads, published whole
-
-	mu     sync.Mutex // held while current changes
-	grants []policy.Grant
+	mu      sync.Mutex              // held while current changes
 }
 
 type inForce struct {
@@ -33,6 +31,7 @@ type inForce struct {
 
 func newJudge(places policy.Places, log *slog.Logger) *judge {
 	j := &judge{places: places, log: log}
+	j.current.Store(&inForce{})
 	j.apply(nil)
 	return j
 }
@@ -42,7 +41,7 @@ func newJudge(places policy.Places, log *slog.Logger) *judge {
 func (j *judge) apply(all []remote.Policy) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	next := &inForce{isFromDesk: len(all) > 0, grants: j.grants}
+	next := inForce{isFromDesk: len(all) > 0, grants: j.current.Load().grants}
 	if len(all) == 0 {
 		all = []remote.Policy{{Policy: policy.Policy{AskEverything: true}}}
 	}
@@ -87,16 +86,15 @@ func deniers(p policy.Policy, places policy.Places) (rules []policy.Rule) {
 }
 
 // publish puts next in force, with the grants that are not over. The caller holds j.mu.
-func (j *judge) publish(next *inForce) {
+func (j *judge) publish(next inForce) {
 	now := time.Now()
 	next.grants = slices.DeleteFunc(slices.Clone(next.grants), func(g policy.Grant) bool { return g.IsOver(now) })
-	j.grants = next.grants
 	policies := make([]*policy.Compiled, len(next.policies))
 	for i, c := range next.policies {
 		policies[i] = c.WithGrants(next.grants)
 	}
 	next.policies = policies
-	j.current.Store(next)
+	j.current.Store(&next)
 }
 
 // Decide implements [interact.Policy].
@@ -122,15 +120,14 @@ func (j *judge) Used(d policy.Decision) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	i := slices.IndexFunc(j.grants, func(g policy.Grant) bool { return g.ID == d.Rule })
+	now := *j.current.Load()
+	i := slices.IndexFunc(now.grants, func(g policy.Grant) bool { return g.ID == d.Rule })
 	if i < 0 {
 		return
 	}
-	grants := slices.Clone(j.grants)
-	grants[i].Uses, grants[i].LastUsed = grants[i].Uses+1, time.Now()
-	now := *j.current.Load()
-	now.grants = grants
-	j.publish(&now)
+	now.grants = slices.Clone(now.grants)
+	now.grants[i].Uses, now.grants[i].LastUsed = now.grants[i].Uses+1, time.Now()
+	j.publish(now)
 }
 
 var errAlways = errors.New("a relay saves nothing permanently: make a rule at the desk")
@@ -160,7 +157,7 @@ func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) 
 		return fmt.Errorf("save the approval: there are already %d: forget some at the desk", len(now.grants))
 	}
 	now.grants = grants
-	j.publish(&now)
+	j.publish(now)
 	j.log.Info("grants kept", "scope", scope, "covers", cover, "grants", len(grants))
 	return nil
 }
@@ -170,7 +167,7 @@ func (j *judge) forget() {
 	defer j.mu.Unlock()
 	now := *j.current.Load()
 	now.grants = nil
-	j.publish(&now)
+	j.publish(now)
 }
 
 func (j *judge) kept() (n int) {

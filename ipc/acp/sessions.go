@@ -2,7 +2,6 @@ package acp
 
 import (
 	"cmp"
-	"maps"
 
 	sdk "github.com/coder/acp-go-sdk"
 	"github.com/go-json-experiment/json/jsontext"
@@ -115,7 +114,7 @@ func (s *session) note(c toolCall) {
 
 // forget forgets all tool calls, after a message that nod could not read.
 func (s *sessions) forget() {
-	for at := range maps.Values(s.open) {
+	for _, at := range s.open {
 		clear(at.calls)
 	}
 }

@@ -14,13 +14,13 @@ import (
 // toolCall is what an agent says about a tool call, in one message or several. The library's type is unsuitable: it
 // decodes the input, and encoding it again yields other bytes.
 type toolCall struct {
-	ID        string         `json:"toolCallId"`
-	Title     string         `json:"title"`
-	Kind      sdk.ToolKind   `json:"kind"`
-	Status    string         `json:"status"`
-	RawInput  jsontext.Value `json:"rawInput"`
-	Content   jsontext.Value `json:"content"`
-	Locations jsontext.Value `json:"locations"`
+	ID        string             `json:"toolCallId"`
+	Title     string             `json:"title"`
+	Kind      sdk.ToolKind       `json:"kind"`
+	Status    sdk.ToolCallStatus `json:"status"`
+	RawInput  jsontext.Value     `json:"rawInput"`
+	Content   jsontext.Value     `json:"content"`
+	Locations jsontext.Value     `json:"locations"`
 	Meta      struct {
 		ClaudeCode struct {
 			ToolName string `json:"toolName"`
@@ -45,8 +45,7 @@ func latest(before, later jsontext.Value) jsontext.Value {
 }
 
 func (c toolCall) hasEnded() bool {
-	return slices.Contains([]sdk.ToolCallStatus{sdk.ToolCallStatusCompleted, sdk.ToolCallStatusFailed},
-		sdk.ToolCallStatus(c.Status))
+	return c.Status == sdk.ToolCallStatusCompleted || c.Status == sdk.ToolCallStatusFailed
 }
 
 // agents maps what agents call themselves to nod's names for them.

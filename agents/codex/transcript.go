@@ -20,15 +20,9 @@ import (
 )
 
 func isTranscript(text []byte) bool {
+	kinds := []string{"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
 	var l line
-	if json.Unmarshal(text, &l) != nil {
-		return false
-	}
-	switch l.Type {
-	case "session_meta", "turn_context", "response_item", "event_msg", "compacted":
-		return len(l.Payload) > 0
-	}
-	return false
+	return json.Unmarshal(text, &l) == nil && slices.Contains(kinds, l.Type) && len(l.Payload) > 0
 }
 
 // transcript reads the tool calls in one rollout, and presents them as Codex presents them to a hook. It reads what
@@ -174,7 +168,8 @@ func command(raw json.RawMessage) (json.RawMessage, bool) {
 	if json.Unmarshal(raw, &argv) != nil || len(argv) == 0 {
 		return nil, false
 	}
-	if len(argv) == 3 && isShell(argv[0]) && (argv[1] == "-lc" || argv[1] == "-c") {
+	isShell := slices.Contains([]string{"bash", "sh", "zsh"}, filepath.Base(argv[0]))
+	if len(argv) == 3 && isShell && (argv[1] == "-lc" || argv[1] == "-c") {
 		return object("command", argv[2]), true
 	}
 	for i, word := range argv {
@@ -185,14 +180,6 @@ func command(raw json.RawMessage) (json.RawMessage, bool) {
 		argv[i] = quoted
 	}
 	return object("command", strings.Join(argv, " ")), true
-}
-
-func isShell(program string) bool {
-	switch filepath.Base(program) {
-	case "bash", "sh", "zsh":
-		return true
-	}
-	return false
 }
 
 func object(field, value string) json.RawMessage {

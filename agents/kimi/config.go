@@ -22,10 +22,6 @@ var events = []agent.Event{
 	{Name: "SessionEnd"},
 }
 
-func hooksAt(path string) agent.File {
-	return agent.File{Path: path, Install: addHooks, Uninstall: removeHooks, Look: lookForHooks}
-}
-
 type hook struct {
 	Event   string `toml:"event"`
 	Command string `toml:"command"`

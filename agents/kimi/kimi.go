@@ -15,12 +15,14 @@ const name = "kimi-code"
 // Agent is Kimi Code.
 var Agent = agent.Agent{
 	Name: name, Title: "Kimi Code", Program: "kimi",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, preToolUse)},
-	Folder:   folder,
-	Settings: func(m agent.Machine) agent.File { return hooksAt(config(m)) },
-	Gate:     func(m agent.Machine) agent.File { return gateAt(config(m)) },
-	After:    "Kimi Code reads its hooks when it starts: start it again.",
-	Tested:   []string{"2.1.0"},
+	Hooks:  hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, preToolUse)},
+	Folder: folder,
+	Settings: func(m agent.Machine) agent.File {
+		return agent.File{Path: config(m), Install: addHooks, Uninstall: removeHooks, Look: lookForHooks}
+	},
+	Gate:   func(m agent.Machine) agent.File { return gateAt(config(m)) },
+	After:  "Kimi Code reads its hooks when it starts: start it again.",
+	Tested: []string{"2.1.0"},
 	Limits: []string{
 		"Unless nod is the only gate, an allow in nod does not skip its own prompt.",
 		"It asks about commands and about files outside the project, and changes files in the project unasked.",

@@ -145,28 +145,22 @@ type differences struct {
 
 func (r *Repository) look(ctx context.Context, isWhole bool) (differences, error) {
 	known, others := differences{isWhole: isWhole}, differences{isWhole: isWhole}
-	var problems [2]error
-	ctx, end := context.WithCancel(ctx)
-	defer end()
+	ctx, end := context.WithCancelCause(ctx) // the first problem ends both
+	defer end(nil)
 	var both sync.WaitGroup
 	both.Go(func() {
-		if problems[0] = r.lookAtKnown(ctx, &known); problems[0] != nil {
-			end()
+		if err := r.lookAtKnown(ctx, &known); err != nil {
+			end(err)
 		}
 	})
 	both.Go(func() {
-		if problems[1] = r.lookForOthers(ctx, r.tree, "", &others); problems[1] != nil {
-			end()
+		if err := r.lookForOthers(ctx, r.tree, "", &others); err != nil {
+			end(err)
 		}
 	})
 	both.Wait()
-	for _, err := range problems {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return known, err
-		}
-	}
 	known.changed = append(known.changed, others.changed...)
-	return known, errors.Join(problems[:]...)
+	return known, context.Cause(ctx)
 }
 
 func (r *Repository) lookAtKnown(ctx context.Context, d *differences) error {

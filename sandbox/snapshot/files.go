@@ -74,19 +74,21 @@ func openFolder(above *os.Root, name string, make bool) (*os.Root, error) {
 	return folder, nil
 }
 
-// look returns what is in a place of the project now, and its permissions if it is a file.
-func look(root *os.Root, file string) (entry, fs.FileMode, error) {
+// look returns what is in a place of the project now.
+func look(root *os.Root, file string) (entry, error) {
 	folder, name, err := folderOf(root, file, false)
 	if ownfile.IsMissing(err) || errors.Is(err, errInTheWay) {
-		return entry{}, 0, nil
+		return entry{}, nil
 	}
 	if err != nil {
-		return strange, 0, err
+		return strange, err
 	}
 	defer folder.Close()
-	return lookIn(folder, name)
+	now, _, err := lookIn(folder, name)
+	return now, err
 }
 
+// lookIn also returns the permissions of a file.
 func lookIn(folder *os.Root, name string) (entry, fs.FileMode, error) {
 	info, err := folder.Lstat(name)
 	switch {
@@ -141,21 +143,19 @@ func clear(root *os.Root, file string) error {
 	}
 	err = folder.Remove(name)
 	folder.Close()
-	for above := path.Dir(file); err == nil && above != "."; above = path.Dir(above) {
-		folder, name, failed := folderOf(root, above, false)
-		if failed != nil {
-			break
-		}
-		failed = removeFolder(folder, name)
-		folder.Close()
-		if failed != nil {
-			break
-		}
+	isGone := err == nil
+	for above := path.Dir(file); isGone && above != "."; above = path.Dir(above) {
+		isGone = removeFolder(root, above) == nil
 	}
 	return err
 }
 
-func removeFolder(folder *os.Root, name string) error {
+func removeFolder(root *os.Root, file string) error {
+	folder, name, err := folderOf(root, file, false)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
 	if info, err := folder.Lstat(name); err != nil || !info.IsDir() {
 		return errors.Join(err, errInTheWay)
 	}

@@ -237,5 +237,5 @@ func (r *Repository) keep(runs []Run) error {
 			return err
 		}
 	}
-	return ownfile.Write(r.runs(), text.Bytes(), os.FileMode(0o600))
+	return ownfile.Write(r.runs(), text.Bytes(), 0o600)
 }

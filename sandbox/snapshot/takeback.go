@@ -53,7 +53,7 @@ func (r *Repository) Plan(ctx context.Context, run Run) (*Plan, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		switch now, _, err := look(root, c.Path); {
+		switch now, err := look(root, c.Path); {
 		case err != nil:
 			p.leave(c.Path, reason(err))
 		case now == c.from, now == strange && isFolder(root, c.Path) && c.from == (entry{}):
@@ -116,7 +116,7 @@ func isBlocked(root *os.Root, file string, goes map[string]bool) bool {
 	if above == "." || isFolder(root, above) {
 		return false
 	}
-	now, _, err := look(root, above)
+	now, err := look(root, above)
 	if err == nil && now == (entry{}) {
 		return isBlocked(root, above, goes)
 	}
@@ -344,7 +344,7 @@ func step(root *os.Root, c Change, scratch string, contents *blobs) error {
 	if c.Kind != Removed {
 		return put(root, c.Path, scratch, c.from, c.to, contents)
 	}
-	now, _, err := look(root, c.Path)
+	now, err := look(root, c.Path)
 	if err == nil && now != c.from {
 		err = errChanged
 	}

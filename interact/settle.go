@@ -31,11 +31,9 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 			return false
 		}
 	}
-	if a.passes() {
-		b.cfg.Policy.Used(e.why)
-	}
 	level := slog.LevelInfo
 	if a.passes() { // most calls, all day: the journal has them
+		b.cfg.Policy.Used(e.why)
 		level = slog.LevelDebug
 	}
 	b.cfg.Log.LogAttrs(context.Background(), level, "settled",

@@ -40,7 +40,7 @@ const HookTimeout = 10 * time.Minute
 type Machine struct {
 	Home string                                            // the user's home folder
 	Nod  string                                            // absolute path of the nod command that the hooks should run
-	Self string                                            // the program that Nod is a copy of; empty: it is no copy
+	self string                                            // the program that Nod is a copy of; empty: it is no copy
 	Env  func(string) string                               // as os.Getenv
 	Look func(name string) (string, error)                 // as exec.LookPath
 	Run  func(name string, args ...string) (string, error) // output of a command; nil: versions are not queried
@@ -65,7 +65,7 @@ func ThisMachine(nod string) (Machine, error) {
 	}
 	var copied bool
 	if m.Nod, copied = programs.Lasting(nod); copied {
-		m.Self = nod
+		m.self = nod
 	}
 	return m, nil
 }
@@ -121,7 +121,7 @@ type Transcripts struct {
 // File is one settings file of an agent, and how nod adds itself to it and removes itself.
 type File struct {
 	Path    string
-	Program bool // the agent runs it
+	program bool // the agent runs it
 	Install func(before []byte, nod string) ([]byte, error)
 
 	// Uninstall also gets the file from before the installation, nil if there was none or it is unknown. A nil result
@@ -317,7 +317,7 @@ func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 		found, _ := files[first].Look(c.Before) // what cannot be read was not edited either
 		all[i].keeps = !found.Some
 	}
-	if err == nil && m.Self != "" && !programs.IsCurrent(m.Self) {
+	if err == nil && m.self != "" && !programs.IsCurrent(m.self) {
 		all = append([]Change{copyOf(m)}, all...)
 	}
 	return all, err
@@ -376,7 +376,7 @@ func changes(files []File, edit func(f File, now []byte) ([]byte, error)) ([]Cha
 			if err != nil {
 				return nil, err
 			}
-			i, all = len(all), append(all, Change{Path: f.Path, Before: before, After: before, program: f.Program})
+			i, all = len(all), append(all, Change{Path: f.Path, Before: before, After: before, program: f.program})
 		}
 		after, err := edit(f, all[i].After)
 		if err != nil {

@@ -28,7 +28,7 @@ type Change struct {
 
 // copyOf returns the change that makes the nod command, which the hooks name, a copy of the nod that installs them.
 func copyOf(m Machine) Change {
-	c := Change{Path: m.Nod, After: []byte("a copy of " + m.Self + "\n"), copies: m.Self}
+	c := Change{Path: m.Nod, After: []byte("a copy of " + m.self + "\n"), copies: m.self}
 	if _, err := os.Lstat(m.Nod); err == nil {
 		c.Before = []byte("another nod\n")
 	}

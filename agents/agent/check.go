@@ -61,7 +61,7 @@ func (a Agent) probe(ctx context.Context, r Run) []Step {
 	if steps = append(steps, Step{What: "nod-desktop answers", Err: err}); err != nil {
 		return steps
 	}
-	said, err := run(ctx, a.Hooks.Abstain, r.Line, nothing)
+	said, err := run(ctx, a.Hooks.Abstain, r.line, nothing)
 	if err == nil && said != "" {
 		err = fmt.Errorf("the hook printed %q instead of nothing", said)
 	}

@@ -35,19 +35,19 @@ type Switch struct {
 }
 
 type switchedOff struct {
-	Key  string
-	File string // the file with the setting
-	PID  int    // the session that was started that way
+	key  string
+	file string // the file with the setting
+	pid  int    // the session that was started that way
 }
 
 func (o switchedOff) Error() string {
 	switch {
-	case o.File != "":
-		return fmt.Sprintf("Hooks are switched off in %s (%s): nod isn't asked. Remove that key.", o.File, o.Key)
-	case o.PID != 0:
-		return fmt.Sprintf("Process %d was started with %s: nod isn't asked. Start it without.", o.PID, o.Key)
+	case o.file != "":
+		return fmt.Sprintf("Hooks are switched off in %s (%s): nod isn't asked. Remove that key.", o.file, o.key)
+	case o.pid != 0:
+		return fmt.Sprintf("Process %d was started with %s: nod isn't asked. Start it without.", o.pid, o.key)
 	}
-	return fmt.Sprintf("Hooks are switched off by %s in the environment: nod isn't asked. Unset it.", o.Key)
+	return fmt.Sprintf("Hooks are switched off by %s in the environment: nod isn't asked. Unset it.", o.key)
 }
 
 const maxOff = 5
@@ -64,7 +64,7 @@ func (a Agent) off(m Machine) (found []error) {
 	for _, s := range sessions {
 		for _, w := range a.Off(m, s) {
 			o, is := s.isOff(w)
-			o.File = strings.Replace(o.File, m.Home+string(filepath.Separator), "~"+string(filepath.Separator), 1)
+			o.file = strings.Replace(o.file, m.Home+string(filepath.Separator), "~"+string(filepath.Separator), 1)
 			if is && !slices.Contains(found, error(o)) && len(found) < maxOff {
 				found = append(found, o)
 			}
@@ -74,7 +74,7 @@ func (a Agent) off(m Machine) (found []error) {
 }
 
 func (s Session) isOff(w Switch) (o switchedOff, is bool) {
-	o = switchedOff{Key: w.Key, PID: s.PID}
+	o = switchedOff{key: w.Key, pid: s.PID}
 	switch {
 	case strings.HasPrefix(w.Key, "-"):
 		_, is = s.Flag(w.Key)
@@ -88,17 +88,17 @@ func (s Session) isOff(w Switch) (o switchedOff, is bool) {
 		case nil:
 		case []any:
 			if slices.Contains(value, w.Off) {
-				o.File, is = file, true
+				o.file, is = file, true
 			}
 		default:
-			o.File, is = file, value == w.Off
+			o.file, is = file, value == w.Off
 		}
 	}
-	if strings.HasPrefix(o.File, "{") {
-		o.File = "--settings"
+	if strings.HasPrefix(o.file, "{") {
+		o.file = "--settings"
 	}
-	if o.File != "" {
-		o.PID = 0
+	if o.file != "" {
+		o.pid = 0
 	}
 	return o, is
 }

@@ -44,7 +44,7 @@ func IsOurs(line, agent string) bool {
 
 // Run is a command that an agent runs for nod.
 type Run struct {
-	Line    string // the whole line, as a shell reads it
+	line    string // the whole line, as a shell reads it
 	Program string // the nod command in it, as a shell reads it
 	Nod     string // the same as a path, which may begin with ~/, or as a name to find in PATH
 }
@@ -75,7 +75,7 @@ func RunOf(line, agent string) (r Run, ok bool) {
 func (m Machine) wants(r Run) bool {
 	nod, err := m.find(r.Nod)
 	return err == nil && (nod == m.Nod || programs.IsKept(nod) ||
-		programs.Lasts(nod) && (programs.IsSame(nod, m.Nod) || programs.IsSame(nod, m.Self)))
+		programs.Lasts(nod) && (programs.IsSame(nod, m.Nod) || programs.IsSame(nod, m.self)))
 }
 
 func (m Machine) find(program string) (string, error) {
@@ -102,7 +102,7 @@ func (a Agent) dead(m Machine, runs []Run) error {
 		}
 	}
 	for _, f := range append(a.needs(m), a.Settings(m)) {
-		if !f.Program {
+		if !f.program {
 			continue
 		}
 		if err := m.Runs(f.Path); err != nil {
@@ -187,9 +187,9 @@ func Script(path, agent string) File {
 	}, func(text []byte) (Run, bool) {
 		line, _ := strings.CutPrefix(string(text), head)
 		r, ok := RunOf(strings.TrimSuffix(line, "\n"), agent)
-		r.Line = Quote(path)
+		r.line = Quote(path)
 		return r, ok
 	})
-	f.Program = true
+	f.program = true
 	return f
 }

@@ -39,7 +39,7 @@ func TestRunOf(t *testing.T) {
 		"/usr/bin/nod\n/bin/evil/nod hook a":        "",
 		strings.Repeat("/long", 60) + "/nod hook a": strings.Repeat("/long", 60) + "/nod",
 	} {
-		if r, ok := RunOf(line, "a"); ok != (want != "") || r.Nod != want || ok && r.Line != line {
+		if r, ok := RunOf(line, "a"); ok != (want != "") || r.Nod != want || ok && r.line != line {
 			t.Errorf("%q: %+v, %v, want %q", line, r, ok, want)
 		}
 	}
@@ -58,7 +58,7 @@ func FuzzRunOf(f *testing.F) {
 		if !ok || strings.ContainsRune(word, 0) {
 			return
 		}
-		cmd := exec.Command("/bin/sh", "-c", `printf '%s\n' `+r.Line)
+		cmd := exec.Command("/bin/sh", "-c", `printf '%s\n' `+r.line)
 		cmd.Env = []string{"HOME=/h"}
 		want := r.Nod
 		if below, home := strings.CutPrefix(want, "~/"); home {

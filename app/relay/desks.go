@@ -83,7 +83,7 @@ func ForgetDesks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer lock.release()
 	if err := ownfile.Remove(p.desks); err != nil {
 		return fmt.Errorf("forget the desks: %w", err)
 	}

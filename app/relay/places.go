@@ -38,16 +38,16 @@ func locate() (places, error) {
 
 // runningError means that another nod already takes the requests of this user's agents.
 type runningError struct {
-	PID     int
-	IsRelay bool
+	pid     int
+	isRelay bool
 }
 
 func (e *runningError) Error() string {
-	if e.IsRelay {
-		return fmt.Sprintf("a relay is already running (pid %d): to stop it, run: nod stop", e.PID)
+	if e.isRelay {
+		return fmt.Sprintf("a relay is already running (pid %d): to stop it, run: nod stop", e.pid)
 	}
 	return fmt.Sprintf("nod-desktop is running here (pid %d), so this machine has a desk of its own: "+
-		"to have other desks answer, quit it first", e.PID)
+		"to have other desks answer, quit it first", e.pid)
 }
 
 const (
@@ -90,7 +90,7 @@ func lockAll(at places) (held locks, err error) {
 			held = append(held, lock)
 			continue
 		}
-		held.Close()
+		held.release()
 		if err != nil {
 			return nil, fmt.Errorf("check that nod runs only once: lock %s: %w", lock.Path(), err)
 		}
@@ -102,8 +102,7 @@ func lockAll(at places) (held locks, err error) {
 // locks are what a relay holds while it runs.
 type locks []*flock.Flock
 
-// Close releases the locks.
-func (l locks) Close() {
+func (l locks) release() {
 	for _, lock := range l {
 		_ = lock.Close() // they go with the process, too
 	}
@@ -116,7 +115,7 @@ func whoRuns(ctx context.Context, dir string) error {
 		c := client.Client{Endpoint: e}
 		health, healthErr := c.Health(ctx)
 		if healthErr == nil {
-			return &runningError{PID: e.PID, IsRelay: health.Relay != nil}
+			return &runningError{pid: e.PID, isRelay: health.Relay != nil}
 		}
 		err = healthErr
 	}

@@ -43,16 +43,16 @@ func TestClaim(t *testing.T) {
 		served := make(chan error, 1)
 		go func() { served <- server.Serve(ctx) }()
 		_, err = claim(t.Context(), at)
-		if running, ok := errors.AsType[*runningError](err); !ok || running.PID != os.Getpid() ||
+		if running, ok := errors.AsType[*runningError](err); !ok || running.pid != os.Getpid() ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 		stop()
 		must(t, <-served)
-		lock.Close()
+		lock.release()
 		again, err := claim(t.Context(), at)
 		must(t, err)
-		again.Close()
+		again.release()
 	}
 }
 
@@ -62,7 +62,7 @@ func TestClaimFromAnotherRuntimeFolder(t *testing.T) {
 	other.lock = at.lock
 	lock, err := claim(t.Context(), at)
 	must(t, err)
-	defer lock.Close()
+	defer lock.release()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := claim(ctx, other); err == nil {

@@ -68,12 +68,12 @@ func run(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer lock.release()
 	r, err := newRelay(o, at, log)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.run(ctx), r.spool.Close())
+	return errors.Join(r.run(ctx), r.spool.close())
 }
 
 // relay is a running relay. It implements what a [session.Link] needs.
@@ -115,7 +115,7 @@ func newRelay(o Options, at places, log *slog.Logger) (r *relay, err error) {
 		return nil, err
 	}
 	if err := r.listen(at.dir); err != nil {
-		return nil, errors.Join(err, r.spool.Close())
+		return nil, errors.Join(err, r.spool.close())
 	}
 	r.carrier = control{r}
 	if o.Uplink != nil {

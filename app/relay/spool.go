@@ -432,8 +432,7 @@ func (s *spool) empty(ctx context.Context, report func(context.Context, []intera
 	}
 }
 
-// Close closes the file.
-func (s *spool) Close() error {
+func (s *spool) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file == nil {

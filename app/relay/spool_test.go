@@ -25,7 +25,7 @@ func openedSpool(t testing.TB, path string) *spool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { s.close() })
 	return s
 }
 

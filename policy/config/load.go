@@ -28,21 +28,21 @@ const maxProblems = 20
 // A fileError is one mistake in a file, with its place and what nod expects instead. Several are joined in the order of
 // their lines.
 type fileError struct {
-	File    string // path, or the name of an environment variable
-	Line    int    // from 1; 0: the whole file
-	Key     string // as in "policy.rules[2].effect"; may be empty
-	Problem string
+	file    string // path, or the name of an environment variable
+	line    int    // from 1; 0: the whole file
+	key     string // as in "policy.rules[2].effect"; may be empty
+	problem string
 }
 
 func (e *fileError) Error() string {
-	place := e.File
-	if e.Line > 0 {
-		place += ":" + strconv.Itoa(e.Line)
+	place := e.file
+	if e.line > 0 {
+		place += ":" + strconv.Itoa(e.line)
 	}
-	if e.Key != "" {
-		place += ": " + e.Key
+	if e.key != "" {
+		place += ": " + e.key
 	}
-	return place + ": " + e.Problem
+	return place + ": " + e.problem
 }
 
 // Check loads a configuration file strictly, without the environment's overrides. It fails if the file does not exist.
@@ -107,7 +107,7 @@ func decode(data []byte, path string, getenv func(string) string) (*outline, Con
 	}
 	cfg := Default()
 	if err := v.Unmarshal(&cfg, strictly); err != nil {
-		return nil, Config{}, &fileError{File: path, Problem: err.Error()}
+		return nil, Config{}, &fileError{file: path, problem: err.Error()}
 	}
 	cfg.Policy.Normalize()
 	return o, cfg, nil
@@ -140,7 +140,7 @@ func newOutline(data []byte, path string) (*outline, error) {
 		return nil, syntaxError(err, data, path)
 	}
 	if err := decoder.Decode(&more); err == nil {
-		return nil, &fileError{File: path, Line: more.Line, Problem: "a second document starts here: want one"}
+		return nil, &fileError{file: path, line: more.Line, problem: "a second document starts here: want one"}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxError(err, data, path)
 	}
@@ -155,18 +155,18 @@ func checkEncoding(data []byte, path string) error {
 	const want = "save it as UTF-8"
 	switch start := string(data[:min(len(data), 4)]); {
 	case strings.HasPrefix(start, "\xff\xfe\x00\x00"), strings.HasPrefix(start, "\x00\x00\xfe\xff"):
-		return &fileError{File: path, Problem: "this is UTF-32: " + want}
+		return &fileError{file: path, problem: "this is UTF-32: " + want}
 	case strings.HasPrefix(start, "\xff\xfe"), strings.HasPrefix(start, "\xfe\xff"),
 		len(start) > 1 && (start[0] == 0) != (start[1] == 0): // UTF-16 of Latin letters without a byte order mark
-		return &fileError{File: path, Problem: "this is UTF-16: " + want}
+		return &fileError{file: path, problem: "this is UTF-16: " + want}
 	}
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if !utf8.Valid(line) {
-			return &fileError{File: path, Line: i + 1, Problem: "this is not UTF-8: " + want}
+			return &fileError{file: path, line: i + 1, problem: "this is not UTF-8: " + want}
 		}
 		if at := bytes.IndexFunc(line, isControl); at >= 0 {
 			odd, _ := utf8.DecodeRune(line[at:])
-			return &fileError{File: path, Line: i + 1, Problem: fmt.Sprintf("YAML allows no %U: remove it", odd)}
+			return &fileError{file: path, line: i + 1, problem: fmt.Sprintf("YAML allows no %U: remove it", odd)}
 		}
 	}
 	return nil
@@ -195,7 +195,7 @@ func syntaxError(err error, data []byte, path string) error {
 		line++
 	}
 	line = min(line, 1+bytes.Count(bytes.TrimRight(data, " \t\r\n"), []byte("\n")))
-	return &fileError{File: path, Line: line, Problem: "this is not YAML: " + problem}
+	return &fileError{file: path, line: line, problem: "this is not YAML: " + problem}
 }
 
 // merge combines file and environment in a new viper, so that nothing of an earlier load is left.
@@ -260,11 +260,11 @@ func (o *outline) line(key string) int {
 }
 
 func (o *outline) err() error {
-	slices.SortStableFunc(o.problems, func(a, b *fileError) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(o.problems, func(a, b *fileError) int { return cmp.Compare(a.line, b.line) })
 	var errs []error
 	for i, p := range o.problems {
 		if i == maxProblems {
-			errs = append(errs, &fileError{File: o.path, Problem: fmt.Sprintf("and %d more", len(o.problems)-i)})
+			errs = append(errs, &fileError{file: o.path, problem: fmt.Sprintf("and %d more", len(o.problems)-i)})
 			break
 		}
 		errs = append(errs, p)

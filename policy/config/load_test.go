@@ -41,7 +41,7 @@ func TestLoadRefuses(t *testing.T) {
 				}
 			}
 			var first *fileError
-			if wanted == 0 || !errors.As(err, &first) || first.Line == 0 {
+			if wanted == 0 || !errors.As(err, &first) || first.line == 0 {
 				t.Errorf("%d wants; the error names no line: %v", wanted, err)
 			}
 		})

@@ -35,7 +35,7 @@ func newFake(t *testing.T) *fake {
 	f := &fake{t: t,
 		health: api.HealthReply{Status: "ok", Version: "1.2.3"}, test: operator.SelfTest{Version: "1.2.3"},
 		at:  endpoint.Endpoint{URL: "http://127.0.0.1:7463", Token: endpoint.NewToken(), PID: 4711, Version: "1.2.3"},
-		bus: fakeBus{tray: true, notifier: notifier{Name: "dunst", Version: "1.9", Capabilities: []string{"actions"}}},
+		bus: fakeBus{tray: true, notifier: notifier{name: "dunst", version: "1.9", capabilities: []string{"actions"}}},
 	}
 	f.host = host{
 		Version: "1.2.3", Now: func() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) },
@@ -50,8 +50,8 @@ func newFake(t *testing.T) *fake {
 		Run:     f.run,
 		Health:  func(context.Context, endpoint.Endpoint) (api.HealthReply, error) { return f.health, nil },
 		Session: session{
-			Display: func(context.Context, func(string) string) (string, error) { return "x11", nil },
-			Bus:     func(context.Context, func(string) string) (bus, error) { return f.bus, nil },
+			display: func(context.Context, func(string) string) (string, error) { return "x11", nil },
+			bus:     func(context.Context, func(string) string) (bus, error) { return f.bus, nil },
 		},
 		Process: func(int) ([]string, error) { return nil, errors.ErrUnsupported },
 	}
@@ -322,7 +322,7 @@ func TestBareMachine(t *testing.T) {
 	h.Runtime, h.RuntimeErr, h.Environ = "nod", errors.New("no home"), nil
 	h.Program, h.Look = nowhere, nowhere
 	h.Machine = func() (agent.Machine, error) { return agent.Machine{}, errors.New("no home") }
-	h.Session.Display = func(context.Context, func(string) string) (string, error) { return "", errors.New("no screen") }
+	h.Session.display = func(context.Context, func(string) string) (string, error) { return "", errors.New("no screen") }
 	errs := map[string]bool{}
 	for _, f := range examine(t.Context(), h) {
 		errs[f.ID] = errs[f.ID] || f.Status == failed

@@ -114,9 +114,9 @@ func quote(path string) string {
 }
 
 type session struct {
-	// Display returns the platform of the windows, x11 or wayland, or "" if there is only one.
-	Display func(ctx context.Context, getenv func(string) string) (platform string, err error)
-	Bus     func(ctx context.Context, getenv func(string) string) (bus, error)
+	// display returns the platform of the windows, x11 or wayland, or "" if there is only one.
+	display func(ctx context.Context, getenv func(string) string) (platform string, err error)
+	bus     func(ctx context.Context, getenv func(string) string) (bus, error)
 }
 
 type bus interface {
@@ -128,8 +128,8 @@ type bus interface {
 }
 
 type notifier struct {
-	Name, Version string
-	Capabilities  []string
+	name, version string
+	capabilities  []string
 }
 
 const onDemand = "on demand"

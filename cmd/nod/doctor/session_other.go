@@ -7,7 +7,7 @@ import "context"
 // Sessions here always have a display, a tray and notifications.
 var (
 	realSession = session{
-		Display: func(context.Context, func(string) string) (string, error) { return "", nil },
+		display: func(context.Context, func(string) string) (string, error) { return "", nil },
 	}
 	sessionChecks []check
 )

@@ -16,8 +16,8 @@ import (
 const isFreedesktop = true
 
 var realSession = session{
-	Display: desktop.Display,
-	Bus: func(ctx context.Context, getenv func(string) string) (bus, error) {
+	display: desktop.Display,
+	bus: func(ctx context.Context, getenv func(string) string) (bus, error) {
 		conn, err := desktop.Bus(ctx, getenv)
 		return realBus{conn}, err
 	},
@@ -31,7 +31,7 @@ func (b realBus) notifications(ctx context.Context) (n notifier, err error) {
 	switch {
 	case desktop.HasOwner(b.Conn, desktop.Notifications):
 	case desktop.IsActivatable(b.Conn, desktop.Notifications):
-		return notifier{Name: onDemand}, nil
+		return notifier{name: onDemand}, nil
 	default:
 		return notifier{}, nil
 	}
@@ -40,8 +40,8 @@ func (b realBus) notifications(ctx context.Context) (n notifier, err error) {
 		return service.CallWithContext(ctx, desktop.Notifications+"."+method, dbus.FlagNoAutoStart).Store(into...)
 	}
 	var vendor, spec string
-	err = errors.Join(ask("GetServerInformation", &n.Name, &vendor, &n.Version, &spec),
-		ask("GetCapabilities", &n.Capabilities))
+	err = errors.Join(ask("GetServerInformation", &n.name, &vendor, &n.version, &spec),
+		ask("GetCapabilities", &n.capabilities))
 	return n, err
 }
 
@@ -93,7 +93,7 @@ func checkBus(ctx context.Context, e *exam) []Finding {
 	if _, err := e.display(); err != nil {
 		return nil
 	}
-	conn, err := e.Session.Bus(ctx, env)
+	conn, err := e.Session.bus(ctx, env)
 	if err != nil {
 		return []Finding{warning(e.install(sessionBus), "no session bus, so no tray icon and no notifications: %v", err)}
 	}
@@ -121,17 +121,17 @@ func (e *exam) checkNotifier(ctx context.Context, conn bus, env func(string) str
 	case err != nil:
 		f = warning(run("systemctl --user --type=service | grep -i notif"),
 			"the notification service doesn't respond: %v", err)
-	case n.Name == "":
+	case n.name == "":
 		service := dunst
 		if env("WAYLAND_DISPLAY") != "" {
 			service = mako
 		}
 		f = warning(e.install(service), "the desktop shows no notifications: only the tray icon tells you of prompts")
-	case n.Name == onDemand:
+	case n.name == onDemand:
 		f = ok("the first notification starts their service")
 	default:
-		f = ok("%s", strings.TrimSpace(n.Name+" "+n.Version))
-		if !slices.Contains(n.Capabilities, "actions") {
+		f = ok("%s", strings.TrimSpace(n.name+" "+n.version))
+		if !slices.Contains(n.capabilities, "actions") {
 			f.Detail += ", which reports no clicks: open prompts from the tray icon"
 		}
 	}

@@ -17,7 +17,7 @@ import (
 func TestSession(t *testing.T) {
 	display := func(platform string, err error) func(*fake) {
 		return func(f *fake) {
-			f.Session.Display = func(context.Context, func(string) string) (string, error) { return platform, err }
+			f.Session.display = func(context.Context, func(string) string) (string, error) { return platform, err }
 		}
 	}
 	for name, tt := range map[string]struct {
@@ -44,7 +44,7 @@ func TestSession(t *testing.T) {
 		},
 		"no bus": {
 			nil, func(f *fake) {
-				f.Session.Bus = func(context.Context, func(string) string) (bus, error) { return nil, errors.New("refused") }
+				f.Session.bus = func(context.Context, func(string) string) (bus, error) { return nil, errors.New("refused") }
 			},
 			map[string]want{"bus": {warned, "refused", "dbus-user-session"}},
 		},
@@ -69,7 +69,7 @@ func TestSession(t *testing.T) {
 			map[string]want{"notifications": {warned, "doesn't respond", "systemctl"}},
 		},
 		"notifications on demand": {
-			environ: nil, break_: func(f *fake) { f.bus.notifier = notifier{Name: onDemand} },
+			environ: nil, break_: func(f *fake) { f.bus.notifier = notifier{name: onDemand} },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,7 +78,9 @@ func Here() (Machine, error) {
 	}
 	running := sync.OnceValue(runningSessions)
 	return Machine{Home: home, Env: os.Getenv, Look: exec.LookPath, Run: output, Runs: canRun,
-		Sessions: func(program string) []Session { return running()(program) }}, nil
+		Sessions: func(program string) []Session {
+			return slices.DeleteFunc(slices.Clone(running()), func(s Session) bool { return !s.runs(program) })
+		}}, nil
 }
 
 const versionPatience = 10 * time.Second

@@ -184,9 +184,8 @@ func setting(file, key string) (value any) {
 	return value
 }
 
-// runningSessions finds the sessions of an agent by the command lines in /proc, if there is one.
-func runningSessions() func(program string) []Session {
-	var all []Session
+// runningSessions lists this user's processes by /proc, if there is one, as if each were an agent.
+func runningSessions() (all []Session) {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // fails for bad patterns only
 	for _, line := range lines {
 		folder := filepath.Dir(line)
@@ -200,9 +199,7 @@ func runningSessions() func(program string) []Session {
 		all = append(all, Session{PID: pid, Dir: dir, Args: strings.Split(string(text), "\x00"),
 			Env: func(name string) string { return variable(string(environ), name) }})
 	}
-	return func(program string) []Session {
-		return slices.DeleteFunc(slices.Clone(all), func(s Session) bool { return !s.runs(program) })
-	}
+	return all
 }
 
 func (s Session) runs(program string) bool {

@@ -9,16 +9,13 @@ type entry struct {
 	hasValue           bool // false for a key without "=", which git reads as true
 }
 
-func (e *entry) pattern() string {
-	if e.hasSub {
-		return e.section + ".*." + e.name
-	}
-	return e.section + "." + e.name
-}
+func (e *entry) pattern() string { return e.with("*") }
 
-func (e *entry) key() string {
+func (e *entry) key() string { return e.with(e.sub) }
+
+func (e *entry) with(sub string) string {
 	if e.hasSub {
-		return e.section + "." + e.sub + "." + e.name
+		return e.section + "." + sub + "." + e.name
 	}
 	return e.section + "." + e.name
 }

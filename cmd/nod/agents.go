@@ -26,6 +26,8 @@ func (c *console) agents() *cobra.Command {
 		Short: "Set up coding agents to ask through nod",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
+
+		SuggestionsMinimumDistance: suggestDistance,
 	}
 	cmd.AddCommand(c.agentsList(), c.agentsInstall(), c.agentsUninstall(), c.agentsCheck())
 	return cmd

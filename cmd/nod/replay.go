@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -137,10 +138,7 @@ func writeCounts(b *bytes.Buffer, r *replay.Report) {
 	}
 	fmt.Fprintln(w, "calls\tpassed\tasked\tdenied\twith always\t")
 	row(r.Counts, "all")
-	for _, p := range r.Agents {
-		row(p.Counts, p.Name)
-	}
-	for _, p := range r.Projects {
+	for _, p := range slices.Concat(r.Agents, r.Projects) {
 		row(p.Counts, p.Name)
 	}
 	_ = w.Flush() // to memory

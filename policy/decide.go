@@ -10,16 +10,9 @@ import (
 	"nod/policy/invisible"
 )
 
-// What nod asks about, whatever the rules say. A rule's id cannot contain a colon, so no rule has one of these ids.
+// Some of what nod asks about, whatever the rules say. No rule has such an id: a rule's cannot contain a colon.
 var (
-	askBroken     = ask("builtin:broken", "the policy file has an error, so nod asks about everything")
-	askHidden     = ask("builtin:hidden", "the input contains invisible characters")
-	askHiddenTool = ask("builtin:hidden", "the tool's name contains invisible characters")
-	askLong       = ask("builtin:long", fmt.Sprintf("the input is longer than %d characters", maxInput))
-	askQuestion   = ask("builtin:question", "only you can answer a question")
-	askRefused    = ask("builtin:refused", "the agent's own check refused it; only you can overrule that, and only "+
-		"this once")
-	askScreen  = ask("builtin:screen", "it can control your screen and click for you")
+	askBroken  = ask("builtin:broken", "the policy file has an error, so nod asks about everything")
 	askOwn     = ask("builtin:own_files", "it would change nod's own files")
 	askLost    = ask("builtin:lost_path", "nod can't tell where a path in the input leads")
 	askSecrets = ask("builtin:secrets", "the path may contain keys, passwords or tokens")
@@ -130,19 +123,19 @@ func (f *facts) mustAsk() Decision {
 	case f.input.problem != "":
 		return ask("builtin:unreadable", f.input.problem)
 	case f.call.Input.isHidden:
-		return askHidden
+		return ask("builtin:hidden", "the input contains invisible characters")
 	case invisible.In(f.call.Tool):
-		return askHiddenTool
+		return ask("builtin:hidden", "the tool's name contains invisible characters")
 	case utf8.RuneCount(f.call.Input.Raw) > maxInput:
-		return askLong
+		return ask("builtin:long", fmt.Sprintf("the input is longer than %d characters", maxInput))
 	case isQuestion(f.call.Tool):
-		return askQuestion
+		return ask("builtin:question", "only you can answer a question")
 	case f.call.Refused:
-		return askRefused
+		return ask("builtin:refused", "the agent's own check refused it; only you can overrule that, and only this once")
 	case f.line != nil && f.line.Unreadable:
 		return ask("builtin:shell", f.line.why(f.line.Reasons))
 	case f.line != nil && f.line.DrivesScreen:
-		return askScreen
+		return ask("builtin:screen", "it can control your screen and click for you")
 	case f.class == ReadOnly:
 		return Decision{}
 	}

@@ -17,7 +17,7 @@ func TestOrder(t *testing.T) {
 		add    func(*Policy, *Call) // nil: a grant
 	}{
 		{"no", Deny, rule("no", Deny)},
-		{askRefused.Rule, Ask, func(_ *Policy, c *Call) { c.Refused = true }},
+		{"builtin:refused", Ask, func(_ *Policy, c *Call) { c.Refused = true }},
 		{"hm", Ask, rule("hm", Ask)},
 		{"box", Sandbox, rule("box", Sandbox)},
 		{"yes", Allow, rule("yes", Allow)},

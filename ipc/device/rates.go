@@ -20,16 +20,14 @@ type rates struct {
 	of map[netip.Addr]*rate.Limiter
 }
 
-func newRates() *rates { return &rates{of: map[netip.Addr]*rate.Limiter{}} }
-
 // allow reports whether the address may make another request.
 func (r *rates) allow(from netip.Addr) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.of[from]
 	if one == nil {
-		if len(r.of) >= maxAddresses {
-			clear(r.of) // the limit on connections applies to a client with so many addresses
+		if r.of == nil || len(r.of) >= maxAddresses { // who has so many meets the limit on connections
+			r.of = map[netip.Addr]*rate.Limiter{}
 		}
 		one = rate.NewLimiter(perSecond, burst)
 		r.of[from] = one

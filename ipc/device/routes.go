@@ -17,15 +17,6 @@ import (
 	"nod/ipc/remote"
 )
 
-const (
-	pathNonce   = "/nonce"
-	pathPair    = "/pair"
-	pathPrompts = "/prompts"
-	pathAnswer  = "/answer"
-	pathPush    = "/push"
-	pathTrust   = "/nod.crt"
-)
-
 // contentTypes are the types of the page's files, by extension. Other files are not served.
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
@@ -76,15 +67,15 @@ func (s *Server) guard(r *http.Request) error {
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathNonce, func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /nonce", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"nonce": s.nonces.make()})
 	})
-	mux.HandleFunc("POST "+pathPair, s.signed(s.pair))
-	mux.HandleFunc("GET "+pathPrompts, s.known(s.prompts))
-	mux.HandleFunc("GET "+pathPrompts+"/{id}", s.known(s.view))
-	mux.HandleFunc("POST "+pathAnswer, s.known(s.answer))
-	mux.HandleFunc("POST "+pathPush, s.known(s.subscribe))
-	mux.HandleFunc("GET "+pathTrust, s.trust)
+	mux.HandleFunc("POST /pair", s.signed(s.pair))
+	mux.HandleFunc("GET /prompts", s.known(s.prompts))
+	mux.HandleFunc("GET /prompts/{id}", s.known(s.view))
+	mux.HandleFunc("POST /answer", s.known(s.answer))
+	mux.HandleFunc("POST /push", s.known(s.subscribe))
+	mux.HandleFunc("GET /nod.crt", s.trust)
 	mux.HandleFunc("GET /", s.page)
 	return mux
 }

@@ -79,7 +79,7 @@ type Server struct {
 	handler http.Handler
 	nonces  *nonces
 	sent    sent
-	rates   *rates
+	rates   rates
 
 	mu      sync.Mutex
 	problem error // why the server does not serve; nil if it does
@@ -89,7 +89,7 @@ type Server struct {
 // New returns a server that does not listen yet.
 func New(c Config) *Server {
 	s := &Server{
-		config: c, nonces: newNonces(), rates: newRates(),
+		config: c, nonces: newNonces(),
 		host: strings.TrimSuffix(c.Address.String(), ":443"), // which a browser leaves out
 		sent: sent{views: map[string]map[interact.ID]shown{}}, waiting: map[string]int{},
 		problem: errors.New("it is not served yet"),
@@ -180,7 +180,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer stopped()
 	s.config.Log.Info("devices can reach nod", "url", s.URL())
 	s.setProblem(nil)
-	return server.ServeTLS(&fairListener{Listener: l, rates: s.rates}, "", "")
+	return server.ServeTLS(&fairListener{Listener: l, rates: &s.rates}, "", "")
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,8 @@ import (
 )
 
 // judge decides calls by the policies that desks gave this machine, applied to its own files. The strictest policy
-// counts. Without a policy, judge asks about everything. It is safe for concurrent use.
+// counts. Without a policy, judge asks about everything. It implements [interact.Policy], and is safe for concurrent
+// use.
 type judge struct {
 	places policy.Places
 	log    *slog.Logger
@@ -97,7 +98,6 @@ func (j *judge) publish(next inForce) {
 	j.current.Store(&next)
 }
 
-// Decide implements [interact.Policy].
 func (j *judge) Decide(call policy.Call) policy.Decision {
 	s, now := j.current.Load(), time.Now()
 	d := policy.Decide(call, s.policies[0], now)
@@ -113,7 +113,6 @@ func (j *judge) Decide(call policy.Call) policy.Decision {
 	return d
 }
 
-// Used implements [interact.Policy].
 func (j *judge) Used(d policy.Decision) {
 	if !d.Grant {
 		return
@@ -132,7 +131,7 @@ func (j *judge) Used(d policy.Decision) {
 
 var errAlways = errors.New("a relay saves nothing permanently: make a rule at the desk")
 
-// Grant implements [interact.Policy]. It keeps grants only in memory.
+// Grant keeps grants only in memory.
 func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) error {
 	if scope.IsPermanent() {
 		return errAlways

@@ -76,7 +76,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) error {
 	return errors.Join(r.run(ctx), r.spool.close())
 }
 
-// relay is a running relay. It implements what a [session.Link] needs.
+// relay is a running relay. It implements [interact.Prompter], and what a [session.Link] needs.
 type relay struct {
 	opts     Options
 	log      *slog.Logger
@@ -203,10 +203,10 @@ func (r *relay) announce() {
 	fmt.Fprintln(r.opts.Stdout, programs.ReadyLine+r.server.Endpoint().URL)
 }
 
-// control carries the connections of desks that come through the control socket.
+// control is the [session.Carrier] of the connections of desks that come through the control socket.
 type control struct{ *relay }
 
-// Run implements [session.Carrier]. It ends after the server has ended, which closes the socket.
+// Run ends after the server has ended, which closes the socket.
 func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -227,10 +227,9 @@ func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) 
 	}
 }
 
-// State implements [session.Carrier].
 func (control) State() remote.State { return remote.State{} }
 
-// Wake implements [session.Carrier]. It does nothing: desks connect on their own.
+// Wake does nothing: desks connect on their own.
 func (control) Wake(remote.Key) {}
 
 // restore restores what was pending when the relay ended, before callers can send requests.
@@ -242,7 +241,7 @@ func (r *relay) restore() {
 	}
 }
 
-// Prompt implements [interact.Prompter] by asking the desks.
+// Prompt asks the desks.
 func (r *relay) Prompt(ctx context.Context, q interact.Request, why policy.Decision) (interact.Answer, error) {
 	q.Reported = r.spool.report(q.ID, func() *interact.Reported { return r.judge.reportOn(q, why) })
 	return r.link.Ask(ctx, q)
@@ -287,7 +286,6 @@ func (r *relay) health() api.RelayHealth {
 	}
 }
 
-// Hello implements what a [session.Link] needs.
 func (r *relay) Hello(desk remote.Key) remote.Hello {
 	name, err := os.Hostname()
 	if err != nil {
@@ -300,7 +298,6 @@ func (r *relay) Hello(desk remote.Key) remote.Hello {
 	}
 }
 
-// Vouch implements what a [session.Link] needs.
 func (r *relay) Vouch(desk remote.Key, others []remote.Key) {
 	taken, err := r.desks.vouch(desk, others)
 	for _, key := range taken {
@@ -315,7 +312,6 @@ func (r *relay) Vouch(desk remote.Key, others []remote.Key) {
 	}
 }
 
-// Admit implements what a [session.Link] needs.
 func (r *relay) Admit(desk remote.Key) error {
 	first, err := r.desks.admit(desk)
 	if first && err == nil {
@@ -325,7 +321,6 @@ func (r *relay) Admit(desk remote.Key) error {
 	return err
 }
 
-// Apply implements what a [session.Link] needs.
 func (r *relay) Apply(desk remote.Key, p remote.Policy) error {
 	isNew, err := r.desks.setPolicy(desk, p)
 	if !isNew {
@@ -337,13 +332,11 @@ func (r *relay) Apply(desk remote.Key, p remote.Policy) error {
 	return err
 }
 
-// Forget implements what a [session.Link] needs.
 func (r *relay) Forget() {
 	r.judge.forget()
 	r.log.Info("approvals forgotten")
 }
 
-// Settled implements what a [session.Link] needs.
 func (r *relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
 	return r.broker.Settled(ctx, id)
 }

@@ -217,17 +217,14 @@ func (s *spool) wasReported(ids []interact.ID) {
 	})
 }
 
-// Open implements [interact.Journal].
 func (s *spool) Open(_ context.Context, r interact.Record) error {
 	return s.append(line{Op: opOpen, Record: &r})
 }
 
-// Update implements [interact.Journal].
 func (s *spool) Update(_ context.Context, r interact.Record) error {
 	return s.append(line{Op: opUpdate, Record: &r})
 }
 
-// Settle implements [interact.Journal].
 func (s *spool) Settle(_ context.Context, r interact.Record) error {
 	if err := s.append(line{Op: opSettle, Record: &r}); err != nil {
 		return err

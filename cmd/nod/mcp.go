@@ -60,7 +60,6 @@ type lines struct {
 	*os.File
 }
 
-// Write implements [io.Writer].
 func (l *lines) Write(line []byte) (int, error) {
 	l.Lock()
 	defer l.Unlock()

@@ -30,10 +30,9 @@ type stat struct {
 	started  uint64 // ticks since boot
 }
 
-// readProcess reads what the kernel knows about a process and its ancestors. Any of them may end meanwhile, so it
-// compares start times before and after, and with the time at which the connection was accepted; it fails if the
-// process id was given to another process meanwhile. It reads ancestors as long as more returns true for the last one
-// read, or all if more is nil.
+// readProcess reads what the kernel knows about a process, and its ancestors as long as more returns true for the last
+// one read, or all if more is nil. It fails if the process id was given to another process since the connection was
+// accepted.
 func readProcess(pid int32, accepted time.Time, more func(api.Parent) bool) (api.Process, error) {
 	before, err := readStat(pid)
 	if err != nil {

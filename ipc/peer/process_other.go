@@ -11,10 +11,9 @@ import (
 	"nod/api"
 )
 
-// readProcess reads what the operating system knows about a process and its ancestors. Any of them may end meanwhile,
-// so it compares start times before and after, and with the time at which the connection was accepted; it fails if the
-// process id was given to another process meanwhile. What the platform does not tell stays empty. It reads ancestors as
-// long as more returns true for the last one read, or all if more is nil.
+// readProcess reads what the operating system tells about a process, and its ancestors as long as more returns true for
+// the last one read, or all if more is nil. It fails if the process id was given to another process since the
+// connection was accepted.
 func readProcess(pid int32, accepted time.Time, more func(api.Parent) bool) (api.Process, error) {
 	proc, err := process.NewProcess(pid)
 	if err != nil {

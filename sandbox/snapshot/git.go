@@ -139,7 +139,6 @@ type firstLine struct{ text []byte }
 
 const longestProblem = 500 // bytes
 
-// Write implements [io.Writer].
 func (l *firstLine) Write(p []byte) (int, error) {
 	l.text = append(l.text, p[:min(len(p), longestProblem-len(l.text))]...)
 	return len(p), nil

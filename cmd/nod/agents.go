@@ -272,10 +272,3 @@ func patientMachine() (agent.Machine, error) {
 	}
 	return m, nil
 }
-
-func (c *console) consent() error {
-	if c.yes || c.asks("Make these changes?") {
-		return nil
-	}
-	return &verdict{exitNo, "nothing changed"}
-}

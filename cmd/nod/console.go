@@ -24,8 +24,6 @@ type console struct {
 	terminal bool // out is one
 	ran      bool // cobra found nothing wrong with the command line
 
-	answers *bufio.Reader // of in, once something was asked
-
 	// Flags that several commands have.
 	json bool // print JSON
 	yes  bool // do not ask at the terminal
@@ -51,18 +49,20 @@ func (c *console) print(text string) error {
 	return nil
 }
 
-// asks asks at the terminal. Anything but y or yes is a no.
-func (c *console) asks(question string) bool {
-	if c.answers == nil {
-		c.answers = bufio.NewReader(c.in) // for all questions: it reads ahead
+// consent asks at the terminal, unless --yes is set. Anything but y or yes is a no.
+func (c *console) consent() error {
+	if c.yes {
+		return nil
 	}
-	fmt.Fprint(c.err, question+" [y/N] ")
-	line, err := c.answers.ReadString('\n')
+	fmt.Fprint(c.err, "Make these changes? [y/N] ")
+	line, err := bufio.NewReader(c.in).ReadString('\n')
 	if err != nil {
 		fmt.Fprintln(c.err)
 	}
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return &verdict{exitNo, "nothing changed"}
+	}
+	return nil
 }
 
 func (c *console) withJSON(cmd *cobra.Command, usage string) *cobra.Command {

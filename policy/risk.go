@@ -138,10 +138,6 @@ func (r *risks) command(command string) {
 	r.part = nil
 }
 
-func (r *risks) has(text string) bool {
-	return slices.ContainsFunc(r.list, func(o Risk) bool { return o.Text == text })
-}
-
 const many = 10
 
 func (r *risks) matches(found []access) {
@@ -406,10 +402,11 @@ func (r *risks) reads(a *access, what string) {
 // readsSystem adds the risk of reading a device or a file of the system, which may hold the memory or environment of
 // other programs.
 func (r *risks) readsSystem(a *access, what string) {
+	isWrite := func(o Risk) bool { return o.Text == "Writes to a device: {{.What}}" }
 	switch {
 	case path.Base(a.clean) == "environ" || path.Base(a.clean) == "mem":
 		r.add(shell.Danger, "Reads other programs' memory: {{.What}}", what)
-	case isWithin(a.clean, "/dev") && (!isDevice(a) || r.has("Writes to a device: {{.What}}")):
+	case isWithin(a.clean, "/dev") && (!isDevice(a) || slices.ContainsFunc(r.list, isWrite)):
 	default:
 		r.add(shell.Caution, "Reads a device or a file of the system: {{.What}}", what)
 	}

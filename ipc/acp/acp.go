@@ -165,7 +165,7 @@ func (p *proxy) hold(m message, line []byte) bool {
 	line = bytes.Clone(line)
 	p.answers.Go(func() {
 		defer cancel(nil)
-		reply, err := p.approve(ctx, r, !options.canAllow())
+		reply, err := p.approve(ctx, r, options.allowOnce() == nil)
 		p.mu.Lock()
 		delete(p.held, id)
 		p.mu.Unlock()

@@ -15,9 +15,10 @@ func (o options) of(kind sdk.PermissionOptionKind) options {
 	return slices.DeleteFunc(slices.Clone(o), func(p sdk.PermissionOption) bool { return p.Kind != kind })
 }
 
-// only returns the only option of a kind, if its id is unique.
-func (o options) only(kind sdk.PermissionOptionKind) options {
-	fitting := o.of(kind)
+// allowOnce returns the option that allows once, if its id is unique. Of several, only the editor can ask which one is
+// meant: then there is none.
+func (o options) allowOnce() options {
+	fitting := o.of(sdk.PermissionOptionKindAllowOnce)
 	if len(fitting) != 1 || !o.isUnique(fitting[0]) {
 		return nil
 	}
@@ -40,10 +41,6 @@ func (o options) reject() options {
 	return nil
 }
 
-// canAllow reports whether an allow can be expressed. If there are several ways to allow once, only the editor can ask
-// which one is meant.
-func (o options) canAllow() bool { return o.only(sdk.PermissionOptionKindAllowOnce) != nil }
-
 func (o options) suggestions() []string {
 	var all []string
 	for _, p := range o.of(sdk.PermissionOptionKindAllowAlways) {
@@ -62,7 +59,7 @@ func (o options) chosen(r api.ApproveReply) (id sdk.PermissionOptionId, decided 
 		fitting = o.of(sdk.PermissionOptionKindAllowAlways)
 		fitting = fitting[min(r.Suggestion-1, len(fitting)):]
 	case r.Allowed():
-		fitting = o.only(sdk.PermissionOptionKindAllowOnce)
+		fitting = o.allowOnce()
 	case r.Outcome == api.Denied:
 		fitting = o.reject()
 	}

@@ -28,8 +28,6 @@ import (
 	"nod/policy/invisible"
 )
 
-const maxGist = 100
-
 type historyFlags struct {
 	file                  string
 	query                 history.Query
@@ -197,7 +195,7 @@ func historyTable(page history.Page) string {
 		}
 		rows = append(rows, strings.Join([]string{
 			strconv.FormatInt(l.Seq, 10), localTime(l.Settled), safeCell(agentCell(l.Requester())), safeCell(project),
-			safeCell(cmp.Or(l.Tool, string(l.Kind))), words(l.Result()), safeCell(by), safeCell(shorten(l.Gist, maxGist)),
+			safeCell(cmp.Or(l.Tool, string(l.Kind))), words(l.Result()), safeCell(by), safeCell(shorten(l.Gist)),
 		}, "\t"))
 	}
 	text := columns(rows)
@@ -219,10 +217,11 @@ func baseOf(folder string) string {
 	return filepath.Base(folder)
 }
 
-func shorten(text string, max int) string {
+func shorten(text string) string {
+	const most = 100 // characters
 	n := 0
 	for i := range text {
-		if n == max {
+		if n == most {
 			return text[:i] + "…"
 		}
 		n++

@@ -171,14 +171,10 @@ func endedEarly(ctx context.Context, err error, name, output string) (started, e
 		why = err.Error()
 	}
 	if text, err := os.ReadFile(output); err == nil && len(bytes.TrimSpace(text)) > 0 {
-		why = lastLines(string(text), 5)
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		why = strings.Join(lines[max(0, len(lines)-5):], "\n")
 	}
 	return started{}, fmt.Errorf("%s ended: %s", name, why)
-}
-
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // createOutput creates the file for a program's output next to the endpoint. Each start creates a new one.

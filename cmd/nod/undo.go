@@ -113,7 +113,7 @@ func (c *console) listRuns(project string, runs []snapshot.Run, unfinished snaps
 			notes += fmt.Sprintf("? nod can't tell what %d changed: %s\n", run.Number, invisible.Visible(run.Problem))
 		}
 		rows = append(rows, fmt.Sprintf("%d%s\t%s\t%s\t%d\t+%d -%d\t%s", run.Number, mark, localTime(run.Time),
-			safeCell(run.Agent), run.Files, run.Added, run.Removed, safeCell(shorten(run.Command, maxGist))))
+			safeCell(run.Agent), run.Files, run.Added, run.Removed, safeCell(shorten(run.Command))))
 	}
 	text := columns(rows)
 	if len(runs) == 0 {
@@ -202,7 +202,7 @@ var deeds = map[snapshot.Kind]string{
 }
 
 func (u undone) plan() string {
-	rows := []string{fmt.Sprintf("Taking back %d: %s", u.Run.Number, safeCell(shorten(u.Run.Command, maxGist)))}
+	rows := []string{fmt.Sprintf("Taking back %d: %s", u.Run.Number, safeCell(shorten(u.Run.Command)))}
 	for _, change := range u.Changes {
 		lines := fmt.Sprintf("+%d -%d", change.Added, change.Removed)
 		if change.Binary {

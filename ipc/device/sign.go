@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"math/big"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"nod/interact"
 )
 
 const (
@@ -54,9 +55,7 @@ func readCredentials(h http.Header) (c credentials, ok bool) {
 }
 
 func signedText(method, host, path string, body []byte, nonce string) []byte {
-	digest := sha256.Sum256(body)
-	return []byte(strings.Join(
-		[]string{signContext, method + " " + host, path, hex.EncodeToString(digest[:]), nonce}, "\n"))
+	return []byte(strings.Join([]string{signContext, method + " " + host, path, interact.Digest(body), nonce}, "\n"))
 }
 
 // parseKey reads a device's public key: a point on P-256.

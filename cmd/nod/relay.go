@@ -140,7 +140,7 @@ func (c *console) reachRelay(ctx context.Context, f relayFlags) (net.Conn, error
 	if f.logLevel != "" {
 		args = append(args, "--log-level", f.logLevel)
 	}
-	s, err := launch(ctx, background{path: self, args: args, name: "nod-relay"}, startTimeout)
+	s, err := launch(ctx, startTimeout, "nod-relay", self, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func ensureRunning(ctx context.Context, timeout time.Duration) (started, error) 
 	if err != nil {
 		return started{}, unreachable(err)
 	}
-	s, err := launch(ctx, background{path: path, name: "nod-desktop"}, timeout)
+	s, err := launch(ctx, timeout, "nod-desktop", path)
 	if err != nil {
 		return started{}, unreachable(err)
 	}
@@ -103,31 +103,26 @@ func running(ctx context.Context) (s started, ok bool) {
 	return started{PID: at.PID, URL: at.URL}, err == nil
 }
 
-type background struct {
-	path string
-	args []string
-	name string // for messages
-}
-
 // launch starts a program independent of this terminal, and waits until it is ready. Its output goes to a file, which
-// says when it is ready or why it gave up: writing to a broken pipe, once nod has ended, would kill it.
-func launch(ctx context.Context, p background, timeout time.Duration) (started, error) {
-	output, err := createOutput(p.name)
+// says when it is ready or why it gave up: writing to a broken pipe, once nod has ended, would kill it. Messages and
+// the file have the name.
+func launch(ctx context.Context, timeout time.Duration, name, path string, args ...string) (started, error) {
+	output, err := createOutput(name)
 	if err != nil {
 		return started{}, err
 	}
 	defer output.Close()
-	cmd := exec.Command(p.path, p.args...)
+	cmd := exec.Command(path, args...)
 	cmd.Dir = xdg.Home // not here: the current folder could then not be unmounted
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		return started{}, err
 	}
-	late := fmt.Errorf("%s is not ready after %s: see %s", p.name, timeout, output.Name())
+	late := fmt.Errorf("%s is not ready after %s: see %s", name, timeout, output.Name())
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
-	return awaitReady(ctx, cmd, p.name, output.Name())
+	return awaitReady(ctx, cmd, name, output.Name())
 }
 
 // awaitReady waits until cmd prints that it is ready, or ends because another one is running.

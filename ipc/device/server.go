@@ -16,6 +16,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"nod/interact"
@@ -81,9 +82,10 @@ type Server struct {
 	sent    sent
 	rates   rates
 
+	problem atomic.Pointer[error] // why the server does not serve; of nil if it does
+
 	mu      sync.Mutex
-	problem error // why the server does not serve; nil if it does
-	waiting map[string]int
+	waiting map[string]int // requests that wait for news, by the device's key
 }
 
 // New returns a server that does not listen yet.
@@ -92,8 +94,8 @@ func New(c Config) *Server {
 		config: c, nonces: newNonces(),
 		host: strings.TrimSuffix(c.Address.String(), ":443"), // which a browser leaves out
 		sent: sent{views: map[string]map[interact.ID]shown{}}, waiting: map[string]int{},
-		problem: errors.New("it is not served yet"),
 	}
+	s.setProblem(errors.New("it is not served yet"))
 	s.handler = s.routes()
 	return s
 }
@@ -114,17 +116,9 @@ func (s *Server) Invite(name string, may remote.May) (url string, until time.Tim
 }
 
 // Problem returns why the server does not serve, or nil if it does.
-func (s *Server) Problem() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.problem
-}
+func (s *Server) Problem() error { return *s.problem.Load() }
 
-func (s *Server) setProblem(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.problem = err
-}
+func (s *Server) setProblem(err error) { s.problem.Store(&err) }
 
 // Run serves devices until ctx ends. It waits while this machine does not have the address.
 func (s *Server) Run(ctx context.Context) {

@@ -161,6 +161,7 @@ func (r *compiledRule) matchesClass(f *facts) bool {
 	return r.Class == "" || r.Class == f.class || r.Class == f.ownClass || slices.Contains(f.lineClasses(), r.Class)
 }
 
+// lineClasses returns the classes of what a command line does besides running programs: deleting, and reaching others.
 func (f *facts) lineClasses() (classes []Class) {
 	if f.line != nil && f.line.Deletes {
 		classes = append(classes, Destructive)

@@ -132,11 +132,15 @@ func (f *facts) mayRoam(list []Grant) error {
 		isCommand := g.Command != nil && g.Command.Text == "" && g.Folder == ""
 		return !isCommand && (g.Host == "" || g.Tool == NetworkTool) && (!g.AnyInput || isMCP(g.Tool))
 	}
-	isRisk := func(r Risk) bool { return r.Level > shell.Note && r.Text != shell.RiskOther }
-	if slices.ContainsFunc(list, isTied) || f.class == Destructive || slices.ContainsFunc(Risks(*f.call), isRisk) {
+	if slices.ContainsFunc(list, isTied) || f.class == Destructive || f.isRisky() {
 		return errors.New("this can't be allowed in every folder")
 	}
 	return nil
+}
+
+func (f *facts) isRisky() bool {
+	isRisk := func(r Risk) bool { return r.Level > shell.Note && r.Text != shell.RiskOther }
+	return slices.ContainsFunc(Risks(*f.call), isRisk)
 }
 
 // grantsFor works out which grants, of any scope, would allow this call from now on. It fails if none can.

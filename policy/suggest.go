@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"nod/policy/shell"
 	"nod/policy/shell/language"
 )
 
@@ -124,11 +123,7 @@ func (f *facts) acts() bool {
 	if !ok {
 		return false
 	}
-	classes := f.lineClasses()
-	return slices.Contains(classes, Network) || slices.Contains(classes, Destructive) || hasWord(command, actWords) ||
-		slices.ContainsFunc(Risks(*f.call), func(r Risk) bool {
-			return r.Level > shell.Note && r.Text != shell.RiskOther
-		})
+	return len(f.lineClasses()) > 0 || hasWord(command, actWords) || f.isRisky()
 }
 
 const actWords language.Words = "add clean delete deploy destroy drop erase install post prune publish purge " +
@@ -270,10 +265,8 @@ func freeID(r Rule, rules []Rule) string {
 	} else if len(r.Run) > 1 {
 		about = "commands " + filepath.Base(strings.TrimSuffix(r.CWD, "/**"))
 	}
-	words := strings.FieldsFunc(strings.ToLower(about),
-		func(c rune) bool {
-			return c > 'z' || !strings.ContainsRune(idLetters, c) || strings.ContainsRune("._-", c)
-		})
+	isBetween := func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }
+	words := strings.FieldsFunc(strings.ToLower(about), isBetween)
 	base := strings.Join(words[:min(len(words), 4)], "-")
 	base = string(r.Effect) + "-" + cmp.Or(base[:min(len(base), 40)], "rule")
 	base = strings.TrimSuffix(base, "-")

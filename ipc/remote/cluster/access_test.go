@@ -133,7 +133,7 @@ func TestConfigThatCannotWork(t *testing.T) {
 		{"no address", "url", Config{}},
 		{"another scheme", "url", Config{URL: "https://me:secret@example.com"}},
 		{"another scheme, and a token", "url", Config{URL: "https://secret@example.com"}},
-		{"prefix", "prefix", Config{URL: "nats://127.0.0.1:1", Prefix: "a.>"}},
+		{"prefix", "NATS: prefix", Config{URL: "nats://127.0.0.1:1", Prefix: "a.>"}},
 		{"no CA", "ca.pem", Config{URL: "tls://127.0.0.1:1", CA: filepath.Join(t.TempDir(), "ca.pem")}},
 		{"no credentials", "me.creds", Config{URL: "tls://127.0.0.1:1", Credentials: filepath.Join(t.TempDir(), "me.creds")}},
 	} {
@@ -175,7 +175,7 @@ func TestRefusedCredentialsAreSaid(t *testing.T) {
 	p := newPlace(t, strings.Replace(s.ClientURL(), "://", "://me:wrong@", 1)).start(t)
 	until(t, "the line says so", func() bool {
 		s := p.line.State(p.machine.Key())
-		return !s.Up && strings.Contains(s.Problem, "refuses") && !strings.Contains(s.Problem, "wrong")
+		return !s.Up && strings.Contains(s.Problem, "refuses this nod") && !strings.Contains(s.Problem, "wrong")
 	})
 }
 
@@ -202,7 +202,7 @@ func TestOwnAuthority(t *testing.T) {
 	url := "tls://" + s.Addr().String()
 	p := newPlace(t, url).start(t)
 	until(t, "the line says what to do", func() bool {
-		return strings.Contains(p.line.State(p.machine.Key()).Problem, "remote.nats.ca")
+		return strings.Contains(p.line.State(p.machine.Key()).Problem, "remote.nats.ca, of a relay in --ca")
 	})
 	p = newPlace(t, url)
 	p.connect(t, Config{URL: url, CA: ca}, Config{URL: url, CA: ca}).start(t)

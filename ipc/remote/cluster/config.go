@@ -29,7 +29,7 @@ type Config struct {
 }
 
 // errConfig says that the configuration can never work.
-var errConfig = errors.New("remote.nats")
+var errConfig = errors.New("NATS")
 
 func (c Config) check() error {
 	for part := range strings.SplitSeq(c.URL, ",") {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -179,18 +180,15 @@ func isRefused(err error) bool {
 
 // explain returns why the cluster cannot be used, and what to do.
 func (h *hub) explain(err error) string {
-	at, credentials := h.cfg.where(), h.cfg.Credentials
-	if credentials == "" {
-		credentials = "no credentials"
-	}
+	at, who := h.cfg.where(), cmp.Or(h.cfg.Credentials, "this nod")
 	var authority x509.UnknownAuthorityError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case isRefused(err):
-		return fmt.Sprintf("NATS at %s refuses %s (%v): ask who runs it for new ones", at, credentials, err)
+		return fmt.Sprintf("NATS at %s refuses %s (%v): ask who runs it for new credentials", at, who, err)
 	case errors.As(err, &authority):
 		return fmt.Sprintf("the certificate of %s is of an authority that is not trusted here: name its file in "+
-			"remote.nats.ca", at)
+			"remote.nats.ca, of a relay in --ca", at)
 	case errors.As(err, &certificate):
 		return fmt.Sprintf("the certificate of %s does not do: %v", at, err)
 	}

@@ -148,6 +148,9 @@ func TestTools(t *testing.T) {
 		"confirm no": {
 			answered(interact.Answer{}), "interact_confirm", `{"message":"?","default":true}`, `{"confirmed":false}`,
 		},
+		"confirm silence": {
+			nil, "interact_confirm", `{"message":"?","default":true,"timeout":0.05}`, `{"confirmed":true,"defaulted":true}`,
+		},
 		"confirm bad": {
 			nil, "interact_confirm", `{"message":"?","default":"yes"}`,
 			`{"code":"INTERACT_INVALID_PARAM","message":"default: want true or false, got a string"}`,

@@ -18,6 +18,7 @@ type reply struct {
 	Answer    *api.Value           `json:"answer,omitzero" jsonschema:"a string; of a form's single choice an array"`
 	Answers   map[string]api.Value `json:"answers,omitempty" jsonschema:"of several questions, by their ids"`
 	Confirmed *bool                `json:"confirmed,omitzero"`
+	Defaulted bool                 `json:"defaulted,omitzero" jsonschema:"nobody answered in time"`
 	Sent      *bool                `json:"sent,omitzero"`
 	Decision  api.Decision         `json:"decision,omitzero" jsonschema:"allow or deny"`
 	Reason    *string              `json:"reason,omitzero"`
@@ -62,7 +63,7 @@ func outcome(t *interact.Ticket, err error) (any, error) {
 		}
 		return reply{Decision: r.Decision, Reason: &r.Reason, By: a.By}, nil
 	case api.ConfirmReply:
-		return reply{Confirmed: &r.Confirmed}, nil
+		return reply{Confirmed: &r.Confirmed, Defaulted: r.Defaulted}, nil
 	case api.AskReply:
 		return reply{Answer: &api.Value{Items: []string{r.Answer}}}, nil
 	case api.FormReply:

@@ -114,6 +114,8 @@ func TestUnderstand(t *testing.T) {
 		{line: "nod history --since 2d --outcome denied"},
 		{line: "nod acp -- gemini --acp"},
 		{line: "nod ask", want: "needs a question"},
+		{line: "nod ask Which one?", want: "put text with spaces in quotes"},
+		{line: "nod agents install claude codex", want: "an agent, not 2 arguments: put text with spaces in quotes"},
 		{line: "nod asks Which?", want: `no command "asks"`},
 		{line: "nod ask Which? --colour red", want: "unknown flag"},
 		{line: "nod agents chek claude-code", want: `no command "chek"`},

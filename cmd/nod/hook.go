@@ -34,8 +34,8 @@ func (c *console) hook() *cobra.Command {
 		Short: "Answer a coding agent's hook (nod agents install sets this up)",
 		Long: `Read a hook's payload from standard input, pass it to nod-desktop, and print the agent's own reply: one JSON
 object, or nothing, which means "no decision". The exit status is 0, because an agent would show anything else as an
-error, or 2 if the payload does not end or the reply can't be printed: then most agents deny. For Amp and Letta Code,
-which go by the exit status and standard error, 0 allows, 1 means "no decision", and 2 denies.
+error, or 2 if nod does not know AGENT, the payload does not end or the reply can't be printed: then most agents deny.
+For Amp and Letta Code, which go by the exit status and standard error, 0 allows, 1 means "no decision", and 2 denies.
 
 While nod-desktop isn't running, the hook prints nothing, and the agent asks in its own way. For agents listed under
 agents.strict in the configuration, and for every agent if the configuration is broken, it denies instead, with a reason
@@ -67,13 +67,15 @@ type hookRun struct {
 	failed string // why nod-desktop, which was asked already, gave no answer; empty: it was not asked
 }
 
-// answerHook answers a hook. It never fails: on any error it makes no decision, or denies if nod is strict.
+// answerHook answers a hook. It fails only if it does not know the agent or cannot reply: on any other error it makes
+// no decision, or denies if nod is strict.
 func (c *console) answerHook(ctx context.Context, name, event string, h hookRun) error {
 	log := newHookLog(h.debug, name, event)
 	a, err := registry.Find(registry.All(), name)
-	if err != nil {
+	if err != nil { // the user's own setup names it: silence would be "no decision" about every call
+		err = &verdict{exitUsage, err.Error()}
 		log.end(nil, err)
-		return nil
+		return err
 	}
 	reply := replyOf(ctx, a, event, c.in, h, log)
 	err = c.endHook(a.Hooks, reply)

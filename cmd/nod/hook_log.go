@@ -57,13 +57,13 @@ func (l *hookLog) end(reply []byte, err error) {
 	}
 	status := exitYes
 	if v, ok := errors.AsType[*verdict](err); ok {
-		status, err = v.status, nil
+		status = v.status
 	}
 	attrs := []any{"status", int(status), "took", time.Since(l.begun).String()}
 	if len(reply) > 0 {
 		attrs = append(attrs, "reply", l.text(reply))
 	}
-	if err != nil {
+	if err != nil && err.Error() != "" {
 		attrs = append(attrs, "err", err.Error())
 	}
 	l.Debug("ends", attrs...)

@@ -193,6 +193,15 @@ func TestStrict(t *testing.T) {
 	}
 }
 
+// A mistyped name would otherwise be "no decision" about every call, without a word.
+func TestHookOfAnUnknownAgent(t *testing.T) {
+	awayFrom(t, "generic", false)
+	out, complaint, status := runHook(t, strings.NewReader(`{}`), "generc")
+	if status != 2 || out != "" || !strings.Contains(complaint, `no agent named "generc"`) {
+		t.Errorf("status %d: %s%s", status, out, complaint)
+	}
+}
+
 // runHook runs the command as main does.
 func runHook(t *testing.T, in io.Reader, agent string) (out, complaint string, status int) {
 	t.Helper()

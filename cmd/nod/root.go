@@ -107,7 +107,7 @@ func oneArg(name string) cobra.PositionalArgs {
 		case len(args) == 0:
 			return fmt.Errorf("needs %s", name)
 		case len(args) > 1:
-			return fmt.Errorf("takes %s, not %d arguments: put it in quotes", name, len(args))
+			return fmt.Errorf("takes %s, not %d arguments: put text with spaces in quotes", name, len(args))
 		}
 		return nil
 	}

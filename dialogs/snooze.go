@@ -60,9 +60,9 @@ func elsewhere(r interact.Request) string {
 	case r.Silence == api.AsksInTerminal:
 		return tr("Decide in the terminal")
 	case r.Silence == api.AsksItself && isQuestion:
-		return tr("Answer in {{.Agent}}", values{"Agent": prompt.AgentOf(r.Requester)})
+		return tr("Answer in the agent")
 	case r.Silence == api.AsksItself:
-		return tr("Decide in {{.Agent}}", values{"Agent": prompt.AgentOf(r.Requester)})
+		return tr("Decide in the agent")
 	}
 	return ""
 }

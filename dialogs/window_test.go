@@ -578,10 +578,10 @@ func TestTimeOutText(t *testing.T) {
 	}{
 		{approve, api.TakesNo, "Denied in 4 min unless you decide", ""},
 		{approve, api.AsksInTerminal, "Goes back to the terminal in 4 min", "Decide in the terminal"},
-		{approve, api.AsksItself, "Goes back to claude-code in 4 min", "Decide in claude-code"},
+		{approve, api.AsksItself, "Goes back to the agent in 4 min", "Decide in the agent"},
 		{form, api.TakesNo, "Times out in 4 min", ""},
 		{form, api.AsksInTerminal, "Goes back to the terminal in 4 min", "Answer in the terminal"},
-		{form, api.AsksItself, "Goes back to claude-code in 4 min", "Answer in claude-code"},
+		{form, api.AsksItself, "Goes back to the agent in 4 min", "Answer in the agent"},
 		{api.Confirm{Message: "Sure?"}, "", "Answers “No” in 4 min", ""},
 		{api.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "", "Answers “Go” in 4 min", ""},
 		{api.Ask{Question: "Why?"}, "", "Times out in 4 min", ""},

@@ -38,12 +38,12 @@ func ConfirmLabels(b api.Confirm) (yes, no string) {
 
 // Silence says what happens after time without an answer.
 func Silence(r interact.Request, time string) string {
-	what := values{"Time": time, "Agent": AgentOf(r.Requester)}
+	what := values{"Time": time}
 	switch r.Silence {
 	case api.AsksInTerminal:
 		return tr("Goes back to the terminal in {{.Time}}", what)
 	case api.AsksItself:
-		return tr("Goes back to {{.Agent}} in {{.Time}}", what)
+		return tr("Goes back to the agent in {{.Time}}", what)
 	}
 	switch b := r.Body.(type) {
 	case interact.Approve:

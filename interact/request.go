@@ -171,7 +171,7 @@ const (
 type Approve struct {
 	Tool        string          `json:"tool"`                  // the tool's name as the agent spells it
 	Input       json.RawMessage `json:"input"`                 // a JSON object, shown to the user as it is
-	Class       policy.Class    `json:"class,omitempty"`       // the caller's view; can only make nod stricter
+	Class       policy.Class    `json:"class,omitempty"`       // the caller's view
 	Description string          `json:"description,omitempty"` // the agent's own words on why
 	ToolUseID   string          `json:"tool_use_id,omitempty"`
 	Refused     bool            `json:"refused,omitempty"` // by the agent's own check: the user may overrule that once

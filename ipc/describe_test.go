@@ -244,7 +244,7 @@ var long = map[string]string{
 	"preview":    "what picking it looks like, such as code; shown as plain text",
 	"tool":       "the tool's name, as the agent spells it",
 	"input":      "the tool's input, shown unchanged",
-	"class":      "what the caller says the tool does; can only make nod stricter; empty: nothing",
+	"class":      "what the caller says the tool does; relaxes nod only for policy.trusted_agents; empty: nothing",
 	"outcome":    "how it ended",
 	"by":         "who decided; absent when nobody did",
 	"scope":      "how long the user's allow holds",

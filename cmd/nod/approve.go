@@ -24,7 +24,7 @@ func newCallFlags(cmd *cobra.Command) *callFlags {
 	f.request.Agent = policy.Script
 	cmd.Flags().StringVar(&f.request.Tool, "tool", "", "the tool's `name`, as the agent spells it")
 	cmd.Flags().StringVar(&f.input, "input", "", "the tool's input: a `JSON` object, @FILE, or - for standard input")
-	cmd.Flags().StringVar(&f.request.Class, "class", "", "the tool's `class`; can only make nod stricter")
+	cmd.Flags().StringVar(&f.request.Class, "class", "", "the tool's `class`; relaxes nod only for policy.trusted_agents")
 	for _, flag := range []string{"tool", "input"} {
 		_ = cmd.MarkFlagRequired(flag) // the flag exists: it is made above
 	}

@@ -98,6 +98,8 @@ func describePeers(p operator.Peers) string {
 func stateOfPeer(p operator.Peer) string {
 	var said []string
 	switch {
+	case p.Role == remote.RoleDesk: // it connects to machines, never to this desk
+		said = append(said, "can answer too")
 	case p.Up && p.Since.IsZero(): // a device: each of its requests is a connection
 		said = append(said, "connected")
 	case p.Up:

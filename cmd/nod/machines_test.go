@@ -21,6 +21,8 @@ func TestMachinesAreListed(t *testing.T) {
 		}, {
 			Peer: remote.Peer{Name: "phone", Role: remote.RoleDevice, Seen: time.Now()},
 		}, {
+			Peer: remote.Peer{Name: "office", Role: remote.RoleDesk},
+		}, {
 			Peer: remote.Peer{Name: "tablet", Role: remote.RoleDevice}, State: remote.State{Up: true},
 		}},
 		Phone: operator.Phone{URL: "https://192.0.2.1:7464/", Fingerprint: "AB:CD"},
@@ -34,7 +36,7 @@ func TestMachinesAreListed(t *testing.T) {
 	}
 	text := describePeers(p)
 	for _, want := range []string{
-		"army robot job circle desk demise", "12ms away, 2 requests waiting", "not connected, last seen",
+		"army robot job circle desk demise", "12ms away, 2 requests waiting", "not connected, last seen", "can answer too",
 		"asks to join by ssh build-2", "a b c d e f", "not connected: the host does not answer", "another program",
 		"asks to join by an invitation", "g h i j k l", "https://192.0.2.1:7464/", "SHA-256 AB:CD",
 	} {
@@ -45,7 +47,7 @@ func TestMachinesAreListed(t *testing.T) {
 	if strings.Contains(text, "since Mon 1 Jan") {
 		t.Errorf("it is not known since when a device is connected:\n%s", text)
 	}
-	if strings.Contains(text, "\x1b") || strings.Count(text, "\n") != 10 {
+	if strings.Contains(text, "\x1b") || strings.Count(text, "\n") != 11 {
 		t.Errorf("a machine's words are not made safe: %q", text)
 	}
 }

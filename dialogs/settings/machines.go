@@ -315,8 +315,11 @@ func (p *machinesPage) drawPaired() {
 }
 
 func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
-	words := dialogs.Column(4, nameRow(peer.Name, stateBadge(peer.State)),
-		controls.Muted(joined(roleName(peer.Role), cleaned(peer.Line), claims(peer.Hello))))
+	name := nameRow(peer.Name)
+	if peer.Role != remote.RoleDesk { // which connects to machines only
+		name.Add(stateBadge(peer.State))
+	}
+	words := dialogs.Column(4, name, controls.Muted(joined(roleName(peer.Role), cleaned(peer.Line), claims(peer.Hello))))
 	if figures := joined(peerFigures(peer)...); figures != "" {
 		words.Add(controls.Muted(figures))
 	}

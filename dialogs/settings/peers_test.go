@@ -36,11 +36,7 @@ func somePeers(now time.Time) operator.Peers {
 			{Name: "nats", State: remote.State{Up: true}}, {Name: "ssh ci@build-1", State: remote.State{Up: true}},
 		},
 		Peers: []operator.Peer{
-			{
-				Peer:  remote.Peer{Name: "office", Role: remote.RoleDesk, Key: remote.Key{Sign: "UOFFICE"}, Added: day},
-				State: remote.State{Up: true, Trip: 41 * time.Millisecond},
-				Hello: remote.Hello{Name: "tower", User: "ada", System: "linux/amd64", Version: "1.4.0"}, Line: "nats",
-			},
+			{Peer: remote.Peer{Name: "office", Role: remote.RoleDesk, Key: remote.Key{Sign: "UOFFICE"}, Added: day}},
 			{
 				Peer:  remote.Peer{Name: "build-1", Role: remote.RoleMachine, Key: build1, Added: day},
 				State: remote.State{Up: true, Trip: 12 * time.Millisecond, Skew: 3 * time.Minute},

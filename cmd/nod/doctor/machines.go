@@ -28,6 +28,9 @@ func checkMachines(_ context.Context, e *exam) []Finding {
 	if p.Peers.Problem != "" {
 		found = append(found, failure(open("nod's settings › Machines and devices"), "%s", p.Peers.Problem))
 	}
+	if problem := p.Peers.Phone.Problem; problem != "" {
+		found = append(found, warning(open("nod's settings › Machines and devices"), "phones cannot reach nod: %s", problem))
+	}
 	for _, line := range p.Peers.Lines {
 		if !line.Up {
 			found = append(found, entitled(line.Name, warning(run("nod machines"), "not connected: %s",

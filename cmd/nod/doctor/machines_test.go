@@ -40,6 +40,7 @@ func TestLinesOfARunningDesk(t *testing.T) {
 		"another version": {up(0, "1.0.0"), warned, "version 1.0.0"},
 		"down":            {down, warned, "the host does not answer"},
 		"asks to join":    {operator.Peers{Joining: []operator.Joining{{Fingerprint: "a b c"}}}, warned, `"a b c"`},
+		"phone":           {operator.Peers{Phone: operator.Phone{Problem: "no address"}}, warned, "phones cannot reach"},
 		"tampered":        {operator.Peers{Problem: "another program changed the list"}, failed, "another program"},
 	}
 	for name, tt := range tests {

@@ -96,7 +96,7 @@ func answerTo(reply any) answer {
 	case api.NotifyReply:
 		if !r.Sent {
 			a.status, a.cause = exitNo, "it was not shown: the desktop may have no "+
-				"notification service, nod may be paused, or its settings keep notices back"
+				"notification service, nod may be paused or keep notices back, or its relay has no desk"
 		}
 	}
 	return a

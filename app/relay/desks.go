@@ -194,7 +194,7 @@ func (d *desks) admit(key remote.Key) (first bool, err error) {
 	case len(d.known) > 0:
 		d.want(key)
 		return false, fmt.Errorf("%w: this relay belongs to the desk %q, which must pair this one first; to start over, "+
-			"run: nod relay --forget-desks", remote.ErrNotPaired, d.known[0].Key.Fingerprint())
+			"run: nod stop, then nod relay --forget-desks", remote.ErrNotPaired, d.known[0].Key.Fingerprint())
 	}
 	return true, d.add(key)
 }

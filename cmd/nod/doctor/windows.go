@@ -96,21 +96,24 @@ func checkVersions(ctx context.Context, e *exam) []Finding {
 		found = append(found, warning(restart(), "nod is version %s, but the running nod-desktop is %s", e.Version,
 			e.health.Version))
 	}
-	for name, ask := range map[string]func(string) (string, error){
-		"nod-desktop": func(path string) (string, error) {
+	for _, p := range []struct {
+		name    string
+		version func(path string) (string, error)
+	}{
+		{"nod-desktop", func(path string) (string, error) {
 			out, err := e.Run(ctx, e.Environ, path, "--version")
 			return firstWord(strings.TrimPrefix(out, "nod-desktop ")), err
-		},
-		"nod-dialogs": func(string) (string, error) {
+		}},
+		{"nod-dialogs", func(string) (string, error) {
 			test, err := e.selfTest()
 			return test.Version, err
-		},
+		}},
 	} {
-		path, err := e.Program(name)
+		path, err := e.Program(p.name)
 		if err != nil {
 			continue
 		}
-		if v, err := ask(path); err == nil && v != e.Version {
+		if v, err := p.version(path); err == nil && v != e.Version {
 			found = append(found, failure(run("ls -l %s", quote(filepath.Dir(path))),
 				"nod is version %s, but %s is %s: install all programs from one package", e.Version, path, v))
 		}

@@ -249,8 +249,24 @@ func (d *Desktop) startPanel(ctx context.Context) error {
 	return d.launchPanel(ctx)
 }
 
+// launchPanel starts the panel, a second time if it shows nothing: rarely it gets the name of the tray and no further.
 func (d *Desktop) launchPanel(ctx context.Context) error {
-	if err := d.launchService("xfce4-panel", "--disable-wm-check"); err != nil {
+	first, cancel := context.WithTimeout(ctx, panelTime)
+	defer cancel()
+	err := d.tryPanel(first)
+	if err == nil || first.Err() == nil || ctx.Err() != nil {
+		return err
+	}
+	if err := d.StopPanel(ctx); err != nil {
+		return err
+	}
+	return d.tryPanel(ctx)
+}
+
+const panelTime = 30 * time.Second
+
+func (d *Desktop) tryPanel(ctx context.Context) error {
+	if err := d.launchService(Panel, "--disable-wm-check"); err != nil {
 		return err
 	}
 	if err := d.AwaitName(ctx, TrayWatcher); err != nil {

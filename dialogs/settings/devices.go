@@ -269,6 +269,7 @@ func (s *phoneSection) begin() {
 		f.name, f.rights.content, f.problem.Content, container.NewHBox(show, cancel)))))
 	s.add.Hide()
 	s.page.win.Win.Canvas().Focus(f.name)
+	s.page.win.Reveal(s.invitation)
 }
 
 func (s *phoneSection) leave() {

@@ -259,7 +259,11 @@ func TestADeviceIsInvited(t *testing.T) {
 	o := somebody()
 	p := onMachinesPage(t, o)
 	test.Tap(buttonIn(t, p.phone.content, "Add a device…"))
-	form := p.phone.inviting
+	form, shown := p.phone.inviting, p.phone.invitation
+	bottom := fyne.CurrentApp().Driver().AbsolutePositionForObject(shown).Y + shown.Size().Height
+	if whole := p.win.Win.Canvas().Size().Height; bottom > whole {
+		t.Errorf("the form ends at %v of a window that is %v high", bottom, whole)
+	}
 	test.Tap(buttonIn(t, p.phone.invitation, "Show the code"))
 	if shownBy(form.problem) == "" {
 		t.Error("nothing says that the name is missing")

@@ -116,13 +116,15 @@ func TestAgentClaudeCodeSkill(t *testing.T) { eachClaudeCode(t, testClaudeCodeSk
 func testClaudeCodeSkill(t *testing.T, claude claudeCode) {
 	asks := strings.Contains(string(claude), "newest")
 	for _, tt := range []struct {
-		name, command, answer string
-		isMade                bool // made.txt is there in the end
+		name, mode, command, answer string
+		isMade                      bool // made.txt is there in the end
 	}{
-		{"reads without a window", "ls", "", false},
-		{"allowed", "touch made.txt", allow, true},
-		{"denied", "touch made.txt", deny, !asks},
-		{"closed", "touch made.txt", "Escape", !asks},
+		{"reads without a window", "default", "ls", "", false},
+		{"allowed", "default", "touch made.txt", allow, true},
+		{"denied", "default", "touch made.txt", deny, !asks},
+		{"denied while it accepts edits", "acceptEdits", "touch made.txt", deny, !asks},
+		{"denied while it plans", "plan", "touch made.txt", deny, !asks},
+		{"closed", "default", "touch made.txt", "Escape", !asks},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := claude.installedFor(t, settings)
@@ -132,7 +134,7 @@ func testClaudeCodeSkill(t *testing.T, claude claudeCode) {
 				"allowed-tools: Bash("+tt.command+")\n---\nState: !`"+tt.command+"`\n"), 0o600))
 			m := newModel()
 			defer m.Close()
-			c := n.launch(claude.command(n, m.URL, "-p", "/mine", "--permission-mode", "default"))
+			c := n.launch(claude.command(n, m.URL, "-p", "/mine", "--permission-mode", tt.mode))
 			if asks && tt.answer != "" {
 				n.prompt()
 				n.armed()

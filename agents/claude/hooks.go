@@ -65,7 +65,7 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 	case "PreToolUse":
 		return p.preToolUse(s, c)
 	case "PreSkillShellCommand":
-		return p.skillCommand(s, c), nil
+		return p.skillCommand(s), nil
 	case "PostToolUse", "PostToolUseFailure":
 		s.Over, s.Run, s.Ran = p.SameCall, p.ToolUseID, p.Approve()
 	case "PermissionDenied":
@@ -200,11 +200,11 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 // skillCommand comes before a command in the text of a skill, which runs when the skill is loaded. It comes only for
 // what the mode, Claude Code's own rules or the skill's allowed-tools let pass, and no other event comes for that.
 // Claude Code obeys a refusal and nothing else.
-func (p Payload) skillCommand(s hooks.Step, c hooks.Call) hooks.Step {
+func (p Payload) skillCommand(s hooks.Step) hooks.Step {
 	call := p.Approve()
 	call.Description = hooks.Cut("In the text of the skill "+p.CommandName, interact.MaxText)
 	s.Ask, s.AskNow, s.Silence, s.Call = call, true, api.TakesNo, nil
-	if s.Quiet = p.isQuiet(c.Version) || !slices.Contains(askingModes, p.PermissionMode); s.Quiet {
+	if s.Quiet = p.PermissionMode == "dontAsk" || !slices.Contains(askingModes, p.PermissionMode); s.Quiet {
 		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
 	}
 	s.Reply = func(interact.Answer) (any, error) { return nil, nil }

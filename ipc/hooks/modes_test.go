@@ -135,7 +135,7 @@ func TestSkillCommands(t *testing.T) {
 			}
 			const event = "PreSkillShellCommand"
 			c := claudeCall(t, "2.1.332/"+event, event, map[string]any{"permission_mode": tt.mode})
-			c.Headless = tt.alone
+			c.Headless, c.Version = tt.alone, "2.1.332"
 			want := ""
 			if tt.want != "" {
 				want = strings.Replace(preTool("deny", tt.want), "PreToolUse", event, 1)

@@ -105,7 +105,7 @@ func running(ctx context.Context) (s started, ok bool) {
 
 // launch starts a program independent of this terminal, and waits until it is ready. Its output goes to a file, which
 // says when it is ready or why it gave up: writing to a broken pipe, once nod has ended, would kill it. Messages and
-// the file have the name.
+// the output file use the name.
 func launch(ctx context.Context, timeout time.Duration, name, path string, args ...string) (started, error) {
 	output, err := createOutput(name)
 	if err != nil {

@@ -26,7 +26,8 @@ func (r *rates) allow(from netip.Addr) bool {
 	defer r.mu.Unlock()
 	one := r.of[from]
 	if one == nil {
-		if r.of == nil || len(r.of) >= maxAddresses { // who has so many meets the limit on connections
+		// The limit on connections applies to a client with so many addresses.
+		if r.of == nil || len(r.of) >= maxAddresses {
 			r.of = map[netip.Addr]*rate.Limiter{}
 		}
 		one = rate.NewLimiter(perSecond, burst)

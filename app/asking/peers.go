@@ -70,7 +70,7 @@ func (d *Desk) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
 	}
 	log, changed := d.log.With("line", spec.name()), func() { d.machines.changed.Send() }
 	if spec.name() == operator.NATSLine {
-		carrier := cluster.NewDesk(cluster.Config(spec.nats), d.identity.Key(), d.machines.keys, log)
+		carrier := cluster.NewDesk(spec.nats, d.identity.Key(), d.machines.keys, log)
 		return session.NewLine(d.identity, desk, carrier, log, changed), nil
 	}
 	run, err := session.Command(spec.machine, d.identity.Key())

@@ -24,6 +24,7 @@ import (
 	"nod/ipc/remote/cluster"
 	"nod/ipc/remote/session"
 	"nod/policy"
+	"nod/policy/config"
 )
 
 // fleet is all relays and desks.
@@ -203,13 +204,13 @@ func (f *fleet) start(ctx context.Context, relays, desks int) error {
 }
 
 // end is how a new end reaches the cluster, and its keys.
-func (f *fleet) end(name string) (cluster.Config, *remote.Identity, error) {
+func (f *fleet) end(name string) (config.NATS, *remote.Identity, error) {
 	credentials, err := f.cluster.Account.User(name)
 	if err != nil {
-		return cluster.Config{}, nil, err
+		return config.NATS{}, nil, err
 	}
 	identity, err := remote.NewIdentity()
-	return cluster.Config{URL: f.cluster.URL(), Credentials: credentials, CA: f.cluster.CA()}, identity, err
+	return config.NATS{URL: f.cluster.URL(), Credentials: credentials, CA: f.cluster.CA()}, identity, err
 }
 
 func (f *fleet) run(ctx context.Context, end interface{ Run(context.Context) error }) {

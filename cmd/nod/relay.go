@@ -19,13 +19,14 @@ import (
 	"nod/ipc/remote/session"
 	"nod/ownfile/ownlog"
 	"nod/ownfile/ownprocess"
+	"nod/policy/config"
 	"nod/version"
 )
 
 type relayFlags struct {
 	stdio, forget bool
 	desks         []string
-	nats          cluster.Config
+	nats          config.NATS
 	logLevel      string
 }
 
@@ -84,10 +85,13 @@ func (c *console) runRelay(ctx context.Context, f relayFlags) error {
 		return wrongUsage("--stdio needs exactly one --desk")
 	case f.stdio:
 		return c.carry(ctx, f)
-	case f.nats.URL == "" && f.nats != cluster.Config{}:
+	case f.nats.URL == "" && f.nats != config.NATS{}:
 		return wrongUsage("--credentials, --ca and --prefix need --nats")
 	}
 	if f.nats.URL != "" {
+		if err := f.nats.Check(); err != nil {
+			return wrongUsage("NATS: %v", err)
+		}
 		o.Uplink = func(own remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier {
 			return cluster.NewRelay(f.nats, own, desks, log)
 		}

@@ -28,6 +28,7 @@ import (
 	"nod/ipc/remote/session"
 	"nod/ownfile/owndata"
 	"nod/policy"
+	"nod/policy/config"
 )
 
 // headless is a machine without a desktop, with folders of its own.
@@ -552,7 +553,7 @@ func TestRelayOverNATS(t *testing.T) {
 	}
 	until(t, "the server is ready", func() bool { return s.ReadyForConnections(time.Second) })
 	none := func() []remote.Key { return nil }
-	cfg := cluster.Config{URL: s.ClientURL()}
+	cfg := config.NATS{URL: s.ClientURL()}
 	d.connect(cluster.NewDesk(cfg, d.identity.Key(), none, slog.New(slog.DiscardHandler)))
 	relay()
 	key := <-d.machine

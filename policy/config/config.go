@@ -103,7 +103,7 @@ type NATS struct {
 	URL         string `yaml:"url"`         // such as tls://nats.example.com; several with commas; may be empty
 	Credentials string `yaml:"credentials"` // absolute path of a .creds file; may be empty
 	CA          string `yaml:"ca"`          // absolute path of certificates to trust, not the system's; may be empty
-	Prefix      string `yaml:"prefix"`      // of the subjects
+	Prefix      string `yaml:"prefix"`      // of the subjects; empty: nod
 }
 
 // Phone is the page on which phones answer.

@@ -118,6 +118,15 @@ func (m Machine) Check() error {
 	return nil
 }
 
+// Check returns an error if the address or the prefix is invalid. It does not show the address: that may hold a
+// password.
+func (n NATS) Check() error {
+	if problem := cmp.Or(checkServers(n.URL), checkPrefix(n.Prefix)); problem != "" {
+		return errors.New(problem)
+	}
+	return nil
+}
+
 func (r Remote) check(add func(key, problem string)) {
 	if len(r.Machines) > maxMachines {
 		add("remote.machines",
@@ -134,9 +143,7 @@ func (r Remote) check(add func(key, problem string)) {
 	add("remote.nats.url", checkServers(r.NATS.URL))
 	add("remote.nats.credentials", checkFile(r.NATS.Credentials))
 	add("remote.nats.ca", checkFile(r.NATS.CA))
-	if !natsToken().MatchString(r.NATS.Prefix) {
-		add("remote.nats.prefix", fmt.Sprintf("%q: want up to 32 letters, digits, - and _", r.NATS.Prefix))
-	}
+	add("remote.nats.prefix", checkPrefix(r.NATS.Prefix))
 	add("remote.phone.address", checkOwnAddress(r.Phone.Address))
 	add("remote.phone.push", checkPush(r.Phone.Push))
 	add("remote.hand_over", checkRange(r.HandOver, 0, time.Hour))
@@ -177,9 +184,15 @@ func checkServers(servers string) string {
 		u, err := url.Parse(server)
 		if err != nil || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) || u.Hostname() == "" ||
 			hasHidden(server) {
-			return fmt.Sprintf("%q: want the address of a server, such as tls://nats.example.com:4222; "+
-				"several with commas and no spaces", server)
+			return "want the address of a server, such as tls://nats.example.com:4222; several with commas and no spaces"
 		}
+	}
+	return ""
+}
+
+func checkPrefix(prefix string) string {
+	if prefix != "" && !natsToken().MatchString(prefix) {
+		return fmt.Sprintf("%q: want a prefix of up to 32 letters, digits, - and _", prefix)
 	}
 	return ""
 }

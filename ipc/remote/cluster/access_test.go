@@ -23,6 +23,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"nod/ipc/remote"
+	"nod/policy/config"
 )
 
 // permissions are those that docs/machines.md names.
@@ -52,7 +53,7 @@ func permissions(t *testing.T, key string) *server.Permissions {
 }
 
 // permitted is a server on which each end may do what the manual says, and users in the order of keys.
-func permitted(t *testing.T, keys ...remote.Key) (as func(i int) Config, s *server.Server) {
+func permitted(t *testing.T, keys ...remote.Key) (as func(i int) config.NATS, s *server.Server) {
 	s = startServer(t, func(o *server.Options) {
 		for i, key := range keys {
 			o.Users = append(o.Users, &server.User{
@@ -60,8 +61,8 @@ func permitted(t *testing.T, keys ...remote.Key) (as func(i int) Config, s *serv
 			})
 		}
 	})
-	return func(i int) Config {
-		return Config{URL: strings.Replace(s.ClientURL(), "://", fmt.Sprintf("://user%d:x@", i), 1)}
+	return func(i int) config.NATS {
+		return config.NATS{URL: strings.Replace(s.ClientURL(), "://", fmt.Sprintf("://user%d:x@", i), 1)}
 	}, s
 }
 
@@ -126,20 +127,17 @@ func TestCredentialsAreForOneNodOnly(t *testing.T) {
 }
 
 func TestConfigThatCannotWork(t *testing.T) {
+	dir, server := t.TempDir(), "tls://127.0.0.1:1"
 	for _, test := range []struct {
 		name, want string
-		cfg        Config
+		cfg        config.NATS
 	}{
-		{"no address", "url", Config{}},
-		{"another scheme", "url", Config{URL: "https://me:secret@example.com"}},
-		{"another scheme, and a token", "url", Config{URL: "https://secret@example.com"}},
-		{"prefix", "NATS: prefix", Config{URL: "nats://127.0.0.1:1", Prefix: "a.>"}},
-		{"no CA", "ca.pem", Config{URL: "tls://127.0.0.1:1", CA: filepath.Join(t.TempDir(), "ca.pem")}},
-		{"no credentials", "me.creds", Config{URL: "tls://127.0.0.1:1", Credentials: filepath.Join(t.TempDir(), "me.creds")}},
+		{"no CA", "ca.pem", config.NATS{URL: server, CA: filepath.Join(dir, "ca.pem")}},
+		{"no credentials", "me.creds", config.NATS{URL: server, Credentials: filepath.Join(dir, "me.creds")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := NewDesk(test.cfg, newIdentity(t).Key(), nobody, logger(t, "desk")).Run(t.Context(), nil)
-			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
+			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Error(err)
 			}
 		})
@@ -161,7 +159,7 @@ func TestWhoEndsConnectsNoMore(t *testing.T) {
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	cfg := Config{URL: "nats://" + l.Addr().String()}
+	cfg := config.NATS{URL: "nats://" + l.Addr().String()}
 	err = NewDesk(cfg, newIdentity(t).Key(), nobody, logger(t, "desk")).Run(ctx, nil)
 	l.Close()
 	if c := <-came; err != nil || c != nil {
@@ -205,7 +203,7 @@ func TestOwnAuthority(t *testing.T) {
 		return strings.Contains(p.line.State(p.machine.Key()).Problem, "remote.nats.ca, of a relay in --ca")
 	})
 	p = newPlace(t, url)
-	p.connect(t, Config{URL: url, CA: ca}, Config{URL: url, CA: ca}).start(t)
+	p.connect(t, config.NATS{URL: url, CA: ca}, config.NATS{URL: url, CA: ca}).start(t)
 	a := ask(t.Context(), p.link, newQuestion())
 	p.commit(t, allow(next(t, p.desk.takes)))
 	if !p.line.State(remote.Key{}).Up {

@@ -20,6 +20,7 @@ import (
 	"nod/interact"
 	"nod/ipc/remote"
 	"nod/ipc/remote/session"
+	"nod/policy/config"
 )
 
 // soon is how long a test waits for what must happen before it fails.
@@ -220,11 +221,11 @@ func newPlace(t testing.TB, url string) *place {
 		takes: make(chan remote.Request, 1000), joins: map[remote.Key]int{},
 		paired: map[remote.Key]bool{p.machine.Key(): true},
 	}
-	return p.connect(t, Config{URL: url}, Config{URL: url})
+	return p.connect(t, config.NATS{URL: url}, config.NATS{URL: url})
 }
 
 // connect has the machine and the desk reach the server like that.
-func (p *place) connect(t testing.TB, relay, desk Config) *place {
+func (p *place) connect(t testing.TB, relay, desk config.NATS) *place {
 	p.relayCarrier = NewRelay(relay, p.machine.Key(), p.relay.keys, logger(t, "relay")).(*relayEnd)
 	p.deskCarrier = NewDesk(desk, p.keys.Key(), p.desk.keys, logger(t, "desk")).(*deskEnd)
 	p.link = session.NewLink(p.machine, p.relay, p.relayCarrier, logger(t, "relay"))
@@ -332,7 +333,7 @@ func TestStrangersKeepNoPairedMachineOut(t *testing.T) {
 	for range maxUnpaired + 8 {
 		stranger := newIdentity(t)
 		r := &relay{name: "stranger", desks: []remote.Key{p.keys.Key()}}
-		carrier := NewRelay(Config{URL: url}, stranger.Key(), r.keys, slog.New(slog.DiscardHandler)).(*relayEnd)
+		carrier := NewRelay(config.NATS{URL: url}, stranger.Key(), r.keys, slog.New(slog.DiscardHandler)).(*relayEnd)
 		start(t, session.NewLink(stranger, r, carrier, slog.New(slog.DiscardHandler)).Run)
 	}
 	until(t, "all have asked to join", func() bool { return p.desk.hasSeen() >= maxUnpaired+8 })
@@ -351,7 +352,7 @@ func TestStrangersKeepNoPairedMachineOut(t *testing.T) {
 func TestAMachinePairedWhileConnectedStays(t *testing.T) {
 	var paired []remote.Key
 	key := func() remote.Key { return newIdentity(t).Key() }
-	d := NewDesk(Config{}, key(), func() []remote.Key { return paired }, slog.New(slog.DiscardHandler)).(*deskEnd)
+	d := NewDesk(config.NATS{}, key(), func() []remote.Key { return paired }, slog.New(slog.DiscardHandler)).(*deskEnd)
 	come := func(key remote.Key) *conn {
 		d.accept(address{key.Sign, "id"})
 		return <-d.opened
@@ -387,7 +388,7 @@ func TestAnotherKeyIsNotBelieved(t *testing.T) {
 	p := newPlace(t, url)
 	start(t, p.line.Run)
 	thief := newIdentity(t)
-	carrier := NewRelay(Config{URL: url}, p.machine.Key(), p.relay.keys, logger(t, "thief")).(*relayEnd)
+	carrier := NewRelay(config.NATS{URL: url}, p.machine.Key(), p.relay.keys, logger(t, "thief")).(*relayEnd)
 	refused := make(chan error, 100)
 	start(t, func(ctx context.Context) error {
 		return carrier.run2(ctx, thief, refused)
@@ -531,7 +532,7 @@ func TestWhatIsLostOrRepeated(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := newHub(Config{}, newIdentity(t).Key(), "desk", logger(t, "desk"))
+			h := newHub(config.NATS{}, newIdentity(t).Key(), "desk", logger(t, "desk"))
 			c := h.add(address{newIdentity(t).Key().Sign, "id"})
 			for _, m := range tt.messages {
 				c.handle(m)

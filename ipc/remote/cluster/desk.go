@@ -9,6 +9,7 @@ import (
 
 	"nod/ipc/remote"
 	"nod/ipc/remote/session"
+	"nod/policy/config"
 )
 
 // Limits on the connections that a desk accepts.
@@ -29,7 +30,7 @@ type deskEnd struct {
 }
 
 // NewDesk returns the carrier of the desk with this key. paired lists the machines that its user has paired.
-func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.Logger) session.Carrier {
+func NewDesk(cfg config.NATS, desk remote.Key, paired func() []remote.Key, log *slog.Logger) session.Carrier {
 	d := &deskEnd{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxUnpaired)}
 	d.dialed, d.isUp = d.accept, func() {
 		for _, machine := range d.paired() {

@@ -22,6 +22,7 @@ import (
 	"nod/ipc/remote/cluster"
 	"nod/ipc/remote/session"
 	"nod/policy"
+	"nod/policy/config"
 )
 
 // deskVariable has a desk's setup, and tells TestMain that this process is a desk.
@@ -29,7 +30,7 @@ const deskVariable = "NOD_TEST_DESK"
 
 // setup is what a desk's process starts with. Its stdin stays open for as long as it is to live.
 type setup struct {
-	Config   cluster.Config
+	Config   config.NATS
 	Identity string // path
 	Name     string
 	Machine  remote.Key // whom its user has paired

@@ -1,3 +1,15 @@
+// Package cluster carries sessions between desks and relays over a NATS server or cluster. It uses only subjects and
+// stores nothing there, so one user of the cluster can fill, change or delete nothing of another.
+//
+// Every message goes to the subject PREFIX.TO.FROM.ID, where TO and FROM are the public keys of the two ends and ID
+// names their connection. So one rule says what a user of the cluster may do: publish what comes FROM it, and read what
+// is sent TO it. A relay opens a connection with each of its desks and keeps trying as long as it runs; the cluster
+// reports immediately if no one listens. A desk that comes up tells the machines that are paired with it.
+//
+// A connection carries bytes in numbered messages, and at most [window] of them that the other end has not read. It is
+// not repaired: if a message is missing, or either end loses the cluster or falls behind, it ends, and the relay opens
+// another one. TLS proves who is at the other end, and that nothing was read or changed on the way: see package
+// session.
 package cluster
 
 import (
@@ -11,6 +23,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +31,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"nod/ipc/remote"
+	"nod/policy/config"
 )
 
 // patience is how long one call may take.
@@ -25,7 +39,7 @@ const patience = 5 * time.Second
 
 // hub is the connection of one end with the cluster, and all connections with peers that it carries.
 type hub struct {
-	cfg    Config
+	cfg    config.NATS
 	me     remote.Key
 	role   string // for who looks at the cluster's connections
 	log    *slog.Logger
@@ -44,7 +58,7 @@ type hub struct {
 	denied  string    // what the cluster did not permit last
 }
 
-func newHub(cfg Config, me remote.Key, role string, log *slog.Logger) *hub {
+func newHub(cfg config.NATS, me remote.Key, role string, log *slog.Logger) *hub {
 	return &hub{
 		cfg: cfg, me: me, role: role, log: log, conns: map[address]*conn{}, since: time.Now(),
 		dialed: func(address) {}, woke: func(string) {}, isUp: func() {},
@@ -57,7 +71,7 @@ func (h *hub) State() remote.State {
 	defer h.mu.Unlock()
 	s := remote.State{Up: h.up && h.denied == "", Since: h.since, Problem: h.problem}
 	if h.up && h.denied != "" {
-		s.Problem = fmt.Sprintf("NATS at %s does not permit what nod needs: %s", h.cfg.where(), h.denied)
+		s.Problem = fmt.Sprintf("NATS at %s does not permit what nod needs: %s", where(h.cfg), h.denied)
 	}
 	return s
 }
@@ -65,9 +79,6 @@ func (h *hub) State() remote.State {
 // run keeps the connection with the cluster, which reconnects on its own, until ctx ends. The error says what is wrong
 // with the configuration.
 func (h *hub) run(ctx context.Context) error {
-	if err := h.cfg.check(); err != nil {
-		return err
-	}
 	ready := make(chan struct{})
 	options := []nats.Option{
 		nats.Name("nod " + h.role + " " + h.me.Sign),
@@ -91,7 +102,7 @@ func (h *hub) run(ctx context.Context) error {
 	}
 	nc, err := nats.Connect(h.cfg.URL, options...)
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", errConfig, h.cfg.where(), err)
+		return fmt.Errorf("NATS: %s: %w", where(h.cfg), err)
 	}
 	h.nc = nc
 	if _, err = nc.Subscribe(h.subject(h.me.Sign, "*", "*"), h.handle); err == nil && nc.IsConnected() {
@@ -180,7 +191,7 @@ func isRefused(err error) bool {
 
 // explain returns why the cluster cannot be used, and what to do.
 func (h *hub) explain(err error) string {
-	at, who := h.cfg.where(), cmp.Or(h.cfg.Credentials, "this nod")
+	at, who := where(h.cfg), cmp.Or(h.cfg.Credentials, "this nod")
 	var authority x509.UnknownAuthorityError
 	var certificate *tls.CertificateVerificationError
 	switch {
@@ -204,7 +215,7 @@ func (h *hub) chunk() int {
 }
 
 func (h *hub) subject(to, from, id string) string {
-	return h.cfg.prefix() + "." + to + "." + from + "." + id
+	return cmp.Or(h.cfg.Prefix, "nod") + "." + to + "." + from + "." + id
 }
 
 // publish sends a message to the other end of a connection. With isAsking the cluster reports if no one receives it.
@@ -279,4 +290,22 @@ func (h *hub) endAll(err error) {
 	for _, c := range h.all("") {
 		c.end(err)
 	}
+}
+
+// plain returns an address without its user part, which may be a token.
+func plain(u *url.URL) string {
+	c := *u
+	c.User = nil
+	return c.String()
+}
+
+// where returns the address of cfg without passwords and tokens, for messages.
+func where(cfg config.NATS) string {
+	var all []string
+	for part := range strings.SplitSeq(cfg.URL, ",") {
+		if u, err := url.Parse(strings.TrimSpace(part)); err == nil {
+			all = append(all, plain(u))
+		}
+	}
+	return strings.Join(all, ", ")
 }

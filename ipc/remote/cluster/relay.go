@@ -12,6 +12,7 @@ import (
 	"nod/changes"
 	"nod/ipc/remote"
 	"nod/ipc/remote/session"
+	"nod/policy/config"
 )
 
 // relayEnd opens connections with the desks of a relay. It implements [session.Carrier].
@@ -25,7 +26,7 @@ type relayEnd struct {
 }
 
 // NewRelay returns the carrier of the relay with this key. desks lists the desks whose answers it accepts.
-func NewRelay(cfg Config, relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier {
+func NewRelay(cfg config.NATS, relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier {
 	r := &relayEnd{
 		hub: newHub(cfg, relay, "relay", log), desks: desks,
 		fresh: changes.NewSignal(), looks: map[string]changes.Signal{},

@@ -30,6 +30,7 @@ import (
 	"nod/ipc/remote/cluster"
 	"nod/ipc/remote/session"
 	"nod/policy"
+	"nod/policy/config"
 )
 
 func TestMain(m *testing.M) {
@@ -153,12 +154,12 @@ func newWorld(t *testing.T, c *clustertest.Cluster, random *rand.Rand, desks int
 }
 
 // config is how a client of that name reaches the cluster.
-func (w *world) config(path *clustertest.Path, name string) cluster.Config {
+func (w *world) config(path *clustertest.Path, name string) config.NATS {
 	credentials, err := w.cluster.Account.User(name)
 	if err != nil {
 		w.Fatal(err)
 	}
-	return cluster.Config{URL: path.URL(), Credentials: credentials, CA: w.cluster.CA(), Prefix: w.prefix}
+	return config.NATS{URL: path.URL(), Credentials: credentials, CA: w.cluster.CA(), Prefix: w.prefix}
 }
 
 // log is where links say what they do.

@@ -98,7 +98,7 @@ func (e *entry) ended(cause error) Answer {
 	switch cause {
 	case ErrTimedOut:
 		after := max(0, time.Since(e.req.Created)).Round(time.Second)
-		reason := fmt.Sprintf("nobody answered within %s: the user is away and has not refused", after)
+		reason := fmt.Sprintf("nobody answered within %s; the user has not refused", after)
 		a := Answer{Outcome: api.TimedOut, By: api.ByTimeout, Reason: reason}
 		if c, ok := e.req.Body.(api.Confirm); ok {
 			a.Confirmed, a.Defaulted = c.Default, true

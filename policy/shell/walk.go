@@ -136,7 +136,11 @@ func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 		out := w.statement(&own, at, in)
 		return outcome{out.failed, out.ok}
 	}
-	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if test, is := s.Cmd.(*syntax.TestClause); is {
+		call, ok = asCall(test)
+	}
+	if ok {
 		return w.simple(call, s, at, in)
 	}
 	w.redirectAll(s, nil, at)
@@ -203,6 +207,24 @@ func chain(b *syntax.BinaryCmd) []*syntax.Stmt {
 		return append(chain(x), b.Y)
 	}
 	return []*syntax.Stmt{b.X, b.Y}
+}
+
+// asCall returns the call of test that means the same as [[ ]] with one operator and one word.
+func asCall(c *syntax.TestClause) (call *syntax.CallExpr, ok bool) {
+	unary, ok := c.X.(*syntax.UnaryTest)
+	for ok && unary.Op == syntax.TsNot { // whether it is met does not count
+		unary, ok = unary.X.(*syntax.UnaryTest)
+	}
+	if !ok {
+		return nil, false
+	}
+	operand, ok := unary.X.(*syntax.Word)
+	call = &syntax.CallExpr{Args: []*syntax.Word{wordOf("test", c.Left), wordOf(unary.Op.String(), unary.OpPos), operand}}
+	return call, ok
+}
+
+func wordOf(text string, at syntax.Pos) *syntax.Word {
+	return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{ValuePos: at, ValueEnd: at, Value: text}}}
 }
 
 // compound judges brackets, conditions and loops. A command with a form it does not know can only be judged as a whole.

@@ -366,11 +366,9 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 	room := max(bottom-y, 0)
 	wanted := resizeToWidth(parts.Content, width)
-	var needs float32
-	l.a.w.offscreen(func() {
-		resizeToWidth(input, width)
-		needs = l.a.text.(*sheet).text.wanted()
-	})
+	text := l.a.text.(*sheet)
+	l.a.w.offscreen(func() { resizeToWidth(input, width) })
+	needs := text.text.wanted()
 	low := min(wanted, max(room*maxParts, room-needs-gap))
 	least := min(leastInput, needs-1)
 	if l.a.compact {
@@ -385,6 +383,7 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		bottom -= low + gap
 	}
 	setBounds(input, sideMargin, y, fyne.NewSize(width, max(bottom-y, 0)))
+	text.scrollBack()
 }
 
 // hideNotes hides the facts that are not headlines if none of them needs attention, and reports whether it did.

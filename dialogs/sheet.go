@@ -36,6 +36,7 @@ type sheet struct {
 	scroll    *scrollArea
 	pad       float32 // around it
 	most      float32 // height among other objects
+	offset    float32 // how far the user scrolled; measuring the sheet at another size can scroll it, too
 	seen      seenRanges
 	read      bool // the end of the mandatory lines has been in view
 	unread    int  // lines that have not been in view
@@ -88,7 +89,10 @@ func newSheet(lines []prompt.Line, original string) *sheet {
 
 func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.text, s.scroll, s.most = text, &scrollArea{container.NewVScroll(o)}, sheetMaxHeight
-	s.scroll.OnScrolled = func(fyne.Position) {
+	s.scroll.OnScrolled = func(at fyne.Position) {
+		if !s.isMeasured() {
+			s.offset = at.Y
+		}
 		if s.page != nil {
 			s.page.repaint()
 		}
@@ -266,9 +270,19 @@ func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 		setBounds(l.state, sheetPad, y+(foot-state.Height)/2, state)
 	}
 	setBounds(l.scroll, l.pad, pad, fyne.NewSize(size.Width-2*l.pad, max(view, 0)))
-	l.scroll.Refresh()   // updates the scroll bar
-	l.scroll.scrollBy(0) // not beyond the end of the text
+	l.scroll.Refresh() // updates the scroll bar
+	l.scrollBack()
 }
+
+// scrollBack scrolls to where the user was, but not beyond the end of the text.
+func (s *sheet) scrollBack() {
+	if !s.isMeasured() {
+		s.scroll.scrollBy(s.offset - s.scroll.Offset.Y)
+	}
+}
+
+// isMeasured reports whether the sheet is laid out only to find its size.
+func (s *sheet) isMeasured() bool { return s.w != nil && s.w.measuring }
 
 func (s *sheet) footHeight() float32 { return s.onward.MinSize().Height }
 

@@ -316,3 +316,22 @@ func TestSmallerPromptAfterScrollingToTheEnd(t *testing.T) {
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1")
 }
+
+// What a key brought into view stays there, whatever is laid out or measured anew because of it.
+func TestEndStaysInView(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", strings.Repeat("echo a\n", 47)+"rm -rf ~/old-builds"))
+	for _, size := range []fyne.Size{fyne.NewSize(700, 700), fyne.NewSize(540, 480), fyne.NewSize(540, 360)} {
+		s.p.window.win.Resize(size)
+		s.ready()
+		block := s.page().approval.input.block
+		s.key(fyne.KeyHome)
+		s.key(fyne.KeyEnd)
+		s.page().object.Refresh()
+		s.p.window.fit()
+		height, _ := block.text.extent()
+		if shown := block.scroll.Offset.Y + block.scroll.Size().Height; shown < height-1 {
+			t.Errorf("in a window of %v, End shows %v of %v", size, shown, height)
+		}
+	}
+}

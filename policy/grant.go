@@ -466,6 +466,10 @@ func (g Grant) what(home string) string {
 		return fmt.Sprintf("run exactly %q", g.Command.Text)
 	case g.Command != nil && strings.HasPrefix(g.Command.Words[0], "docker") && slices.Contains(g.Command.Words, "exec"):
 		return fmt.Sprintf("run any command in the container of %q", g.Command)
+	case g.Command != nil && g.Folder != "" && g.Folder != g.CWD && !g.Command.IsOpen():
+		return fmt.Sprintf("run %q from %s with other harmless flags or texts", g.Command, plain(tilde(g.Folder, home)))
+	case g.Command != nil && !g.Command.IsOpen():
+		return fmt.Sprintf("run %q with other harmless flags or texts", g.Command)
 	case g.Command != nil && g.Folder != "" && g.Folder != g.CWD:
 		return fmt.Sprintf("run %q from %s with other arguments or project files", g.Command, plain(tilde(g.Folder, home)))
 	case g.Command != nil:

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"nod/policy/shell"
 )
 
 // TestAKeptInputIsReadOnce judges a call twice and looks at its risks, with an input that keeps what was read of it.
@@ -25,5 +27,23 @@ func TestAKeptInputIsReadOnce(t *testing.T) {
 	}
 	if len(call.Input.read.analyzed) != 1 || len(call.Input.read.assessed) != 1 {
 		t.Errorf("read %d and %d commands", len(call.Input.read.analyzed), len(call.Input.read.assessed))
+	}
+}
+
+// A grant says that other arguments are covered only where they are.
+func TestGrantSaysWhatMayVary(t *testing.T) {
+	for command, want := range map[string]string{
+		"mix test":               `run "mix test" with other arguments or project files`,
+		"git push origin main":   `run "git push origin main" with other harmless flags or texts`,
+		"gh pr create --title x": `run "gh pr create" with other harmless flags or texts`,
+		"terraform apply":        `run exactly "terraform apply"`,
+	} {
+		pattern, err := shell.Analyze(command).Parts[0].Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (Grant{Command: &pattern}).what("/home/ann"); got != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
 	}
 }

@@ -116,10 +116,13 @@ func (t Pattern) Rule() (text string, ok bool) {
 	if t.Text != "" || err != nil || !read.Equal(t) {
 		return "", false
 	}
-	leading := strings.Join(t.Words, " ")
-	longer := own(Analyze(leading + " other").Parts)
-	ok = len(longer) == 1 && slices.Equal(longer[0].words.Words, t.Words) && !programs().subs[leading]
-	return text, ok
+	return text, t.IsOpen() && !programs().subs[strings.Join(t.Words, " ")]
+}
+
+// IsOpen reports whether the pattern also covers arguments that it does not name.
+func (t Pattern) IsOpen() bool {
+	longer := own(Analyze(strings.Join(t.Words, " ") + " other").Parts)
+	return len(longer) == 1 && slices.Equal(longer[0].words.Words, t.Words)
 }
 
 // HasPath reports whether the pattern names its program by a relative path, which means another file in each folder.

@@ -106,7 +106,7 @@ func doubling(names string, times int) string {
 
 // maxCost is how many bytes reading a line may allocate in all. The race detector makes every small allocation a larger
 // one.
-const maxCost = 50 << 20 * overhead
+const maxCost = 60 << 20 * overhead
 
 // checkCost holds the reading of a line to what it may cost.
 func checkCost(t *testing.T, line string) {

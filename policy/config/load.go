@@ -61,11 +61,8 @@ func TestExamples(path string) ([]policy.ExampleResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, cfg, err := decode(data, path, nil)
+	cfg, err := decode(data, path, nil, (*Config).problems)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.refuseAll(cfg.problems()); err != nil {
 		return nil, err
 	}
 	return cfg.Policy.TryExamples(policy.DefaultPlaces()), nil
@@ -73,44 +70,44 @@ func TestExamples(path string) ([]policy.ExampleResult, error) {
 
 // parse reads a configuration. It returns none if any part of the file is wrong. Getenv may be nil.
 func parse(data []byte, path string, getenv func(string) string) (Config, error) {
-	o, cfg, err := decode(data, path, getenv)
-	if err != nil {
-		return Config{}, err
-	}
-	if err := o.refuseAll(cfg.allProblems()); err != nil {
-		return Config{}, err
-	}
-	return cfg, nil
+	return decode(data, path, getenv, (*Config).allProblems)
 }
 
 // parseAccepted is parse for a text that the user accepted, perhaps in an older nod. It ignores examples: a denial must
 // hold even if an example fails by now.
 func parseAccepted(data []byte, path string, getenv func(string) string) (Config, error) {
-	o, cfg, err := decode(data, path, getenv)
+	return decode(data, path, getenv, func(cfg *Config) []*policy.FieldError {
+		for i := range cfg.Policy.Rules {
+			cfg.Policy.Rules[i].Examples = policy.Examples{}
+		}
+		return cfg.problems()
+	})
+}
+
+// decode reads a configuration, and refuses it if problems finds any.
+func decode(
+	data []byte, path string, getenv func(string) string, problems func(*Config) []*policy.FieldError,
+) (Config, error) {
+	o, err := newOutline(data, path)
 	if err != nil {
 		return Config{}, err
 	}
-	for i := range cfg.Policy.Rules {
-		cfg.Policy.Rules[i].Examples = policy.Examples{}
-	}
-	return cfg, o.refuseAll(cfg.problems())
-}
-
-func decode(data []byte, path string, getenv func(string) string) (*outline, Config, error) {
-	o, err := newOutline(data, path)
-	if err != nil {
-		return nil, Config{}, err
-	}
 	v, err := merge(o, getenv)
 	if err != nil {
-		return nil, Config{}, err
+		return Config{}, err
 	}
 	cfg := Default()
 	if err := v.Unmarshal(&cfg, strictly); err != nil {
-		return nil, Config{}, &fileError{file: path, problem: err.Error()}
+		return Config{}, &fileError{file: path, problem: err.Error()}
 	}
 	cfg.Policy.Normalize()
-	return o, cfg, nil
+	for _, p := range problems(&cfg) {
+		o.refuse(o.line(p.Key), p.Key, "%s", p.Problem)
+	}
+	if err := o.err(); err != nil {
+		return Config{}, err
+	}
+	return cfg, nil
 }
 
 // strictly makes viper refuse unknown fields, read durations, and replace default lists instead of merging them.
@@ -240,13 +237,6 @@ func envNode(value string) *yaml.Node {
 		tag = "!!int"
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
-}
-
-func (o *outline) refuseAll(found []*policy.FieldError) error {
-	for _, e := range found {
-		o.refuse(o.line(e.Key), e.Key, "%s", e.Problem)
-	}
-	return o.err()
 }
 
 func (o *outline) line(key string) int {

@@ -300,7 +300,7 @@ func (b *book) sign(key []byte, isNew bool) error {
 		case b.err != nil || len(b.all) == 0:
 		case isNew:
 			return b.save(b.all)
-		case !hmac.Equal(sign(b.key, b.read), b.mac):
+		case !hmac.Equal(ownfile.Sum(b.key, noKind, b.read), b.mac):
 			b.held, b.all = b.all, nil
 		}
 		return nil
@@ -357,7 +357,7 @@ func (b *book) save(grants []policy.Grant) error {
 	}
 	file := grantFile{Version: grantVersion, Grants: list}
 	if b.key != nil {
-		file.MAC = sign(b.key, list)
+		file.MAC = ownfile.Sum(b.key, noKind, list)
 	}
 	data, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {

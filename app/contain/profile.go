@@ -1,9 +1,7 @@
 package contain
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +9,7 @@ import (
 	"strings"
 
 	"nod/api"
+	"nod/interact"
 	"nod/policy"
 	"nod/policy/shell"
 	"nod/sandbox"
@@ -72,10 +71,8 @@ func wouldCommit(project string, hidden []string) bool {
 	return err != nil || len(out) > 0
 }
 
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
-}
+// digest returns a short name for a folder, the same for the same text.
+func digest(text string) string { return interact.Digest([]byte(text))[:16] }
 
 // isGuarded returns a function that reports whether a path of the project is guarded: by a rule, or outside repository
 // by its name or git's configuration.

@@ -87,11 +87,7 @@ func (o operatorAPI) SetAutostart(_ context.Context, on bool) error {
 
 // TestRequest implements [operator.Operator].
 func (o operatorAPI) TestRequest(ctx context.Context) (interact.Answer, error) {
-	r, err := testRequest(lang.L("A test from nod itself. Nothing runs, whatever you answer."))
-	if err != nil {
-		return interact.Answer{}, err
-	}
-	return o.p.broker.Do(ctx, r)
+	return o.p.broker.Do(ctx, testRequest(lang.L("A test from nod itself. Nothing runs, whatever you answer.")))
 }
 
 // Welcomed implements [operator.Operator].

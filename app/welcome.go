@@ -33,13 +33,10 @@ func (w welcome) isDue() bool {
 func (w welcome) seen() error { return ownfile.Remove(w.path) }
 
 // testRequest returns a request like an agent's, for a command that never runs.
-func testRequest(words string) (interact.Request, error) {
-	input, err := json.Marshal(map[string]string{"command": "touch nod-test.txt"})
-	if err != nil {
-		return interact.Request{}, err
-	}
+func testRequest(words string) interact.Request {
+	input := json.RawMessage(`{"command":"touch nod-test.txt"}`)
 	return interact.Request{
 		Requester: interact.Requester{Agent: welcomeAgent, Process: peer.Self(nil)},
 		Body:      interact.Approve{Tool: "Bash", Input: input, Description: words},
-	}, nil
+	}
 }

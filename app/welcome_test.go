@@ -26,10 +26,7 @@ func TestTheWelcomeIsDueUntilItWasSeen(t *testing.T) {
 
 // With the policy of a fresh installation the user is asked about the test.
 func TestATestRequestIsAsked(t *testing.T) {
-	r, err := testRequest("a test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testRequest("a test")
 	if err := r.Validate(); err != nil {
 		t.Fatal(err)
 	}

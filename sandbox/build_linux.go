@@ -115,17 +115,7 @@ func source(path string) (int, error) {
 	return openAt(root, path)
 }
 
-func (b *builder) parent(path string) (int, error) {
-	dir := filepath.Dir(path)
-	fd, err := b.find(dir)
-	if !errors.Is(err, unix.ENOENT) {
-		return fd, err
-	}
-	if err := b.folder(dir); err != nil {
-		return -1, err
-	}
-	return b.find(dir)
-}
+func (b *builder) parent(path string) (int, error) { return b.place(filepath.Dir(path), true) }
 
 func (b *builder) folder(path string) error {
 	dir, err := b.parent(path)

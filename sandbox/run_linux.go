@@ -167,11 +167,7 @@ func memory(name string) (*os.File, error) {
 }
 
 func fill(file *os.File, text []byte) error {
-	_, err := file.Write(text)
-	if err == nil {
-		_, err = file.Seek(0, 0)
-	}
-	if err != nil {
+	if _, err := file.WriteAt(text, 0); err != nil { // unlike Write, it leaves the readers' offset at the start
 		return fmt.Errorf("write the %s of a sandbox: %w", file.Name(), err)
 	}
 	return nil

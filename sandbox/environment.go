@@ -32,6 +32,9 @@ func Prepare(env []string) { environment(env, "", false, false) }
 // proxyPort is the port of the proxy in the sandbox, outside the range of ephemeral ports.
 const proxyPort = 61080
 
+// temporary are the variables for temporary files, of which a sandbox has a single place.
+var temporary = []string{"TMPDIR", "TMP", "TEMP", "TEMPDIR"}
+
 // fits remembers for each variable, with its value, whether a command may have it.
 var fits sync.Map
 
@@ -45,8 +48,11 @@ func environment(env []string, temp string, proxy, near bool) (out []string) {
 			fit = ok && utf8.ValidString(pair) && !isPrivate(name) && !isSecret(name, value)
 			fits.Store(pair, fit)
 		}
+		if slices.Contains(temporary, name) {
+			value = temp
+		}
 		if fit.(bool) {
-			out = append(out, at(name, value, temp))
+			out = append(out, name+"="+value)
 		}
 	}
 	if temp != "/tmp" {
@@ -84,13 +90,4 @@ func isSecret(name, value string) bool {
 	}
 	text, err := json.Marshal(map[string]string{name: value})
 	return err != nil || len(secrets.Find(text)) > 0
-}
-
-// at returns a variable as it is in the sandbox, which has a single place for temporary files.
-func at(name, value, temp string) string {
-	switch name {
-	case "TMPDIR", "TMP", "TEMP", "TEMPDIR":
-		value = temp
-	}
-	return name + "=" + value
 }

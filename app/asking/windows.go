@@ -356,6 +356,15 @@ func (w *windows) unanswered(rs []interact.Request) []interact.Request {
 	})
 }
 
+// find returns the prompt of a request that the user has not answered, or nil. The caller holds w.mu.
+func (w *windows) find(id interact.ID) *openPrompt {
+	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == id && !p.answered })
+	if i < 0 {
+		return nil
+	}
+	return w.pending[i]
+}
+
 // invalidError says why an answer does not fit its request.
 type invalidError struct{ error }
 
@@ -366,11 +375,10 @@ func (e invalidError) Unwrap() error { return e.error }
 func (w *windows) take(a operator.Answer) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == a.ID && !p.answered })
-	if i < 0 {
+	p := w.find(a.ID)
+	if p == nil {
 		return operator.ErrGone
 	}
-	p := w.pending[i]
 	isNo := a.Answer.Outcome == api.Denied || a.Answer.Outcome == api.Dismissed
 	isKept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once
 	switch {
@@ -407,15 +415,6 @@ func (w *windows) Report(_ context.Context, s operator.Screen) error {
 	w.wake.Send()
 	w.changed.Send()
 	return nil
-}
-
-// onScreen returns the prompt that the windows show, or showed when they died; it may be nil. The caller holds w.mu.
-func (w *windows) onScreen() *openPrompt {
-	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == w.screen.Prompt && !p.answered })
-	if i < 0 {
-		return nil
-	}
-	return w.pending[i]
 }
 
 func (w *windows) focused() bool {
@@ -633,7 +632,7 @@ func (w *windows) account(ctx context.Context, err error) {
 // blame counts a death of the process against the prompt on screen. After too many it ends the prompt and returns its
 // ID. The caller holds w.mu.
 func (w *windows) blame(err error) (ended interact.ID) {
-	p := w.onScreen()
+	p := w.find(w.screen.Prompt) // which the windows showed when they died
 	if p == nil {
 		w.deaths = append(w.deaths, time.Now())
 		return ""
@@ -652,7 +651,7 @@ var errCannotShow = fmt.Errorf("nod's windows failed %d times while they showed 
 func (w *windows) forgive() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.onScreen(); p != nil && time.Since(w.since) > deathWindow {
+	if p := w.find(w.screen.Prompt); p != nil && time.Since(w.since) > deathWindow {
 		p.deaths = 0
 	}
 }

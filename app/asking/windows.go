@@ -537,13 +537,16 @@ func (w *windows) run(ctx context.Context, op operator.Operator) {
 // answers but refused the windows, or that has just ended, may be about to restart, as X servers do when their last
 // client leaves, so nod tries it once more before it ends any request.
 func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, misses int) int {
-	if errors.Is(why, errDisplayLost) {
-		w.keepForDisplay()
+	isLost := errors.Is(why, errDisplayLost)
+	if isLost {
 		misses = min(misses, 1) // it answered a moment ago
 	}
 	w.log.Warn("nod can't show windows: open prompts wait for a display", "err", why)
 	w.mu.Lock()
 	w.noDisplay = time.Now()
+	for _, p := range w.pending {
+		p.shown = p.shown || isLost // all wait for it, even those that no process has fetched yet
+	}
 	w.mu.Unlock()
 	wake := w.wake
 	if isThere && misses == 0 {
@@ -571,15 +574,6 @@ func (w *windows) cause(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", errDisplayLost, gone)
 	}
 	return err
-}
-
-// keepForDisplay makes all pending requests wait for a display, even those that no process has fetched yet.
-func (w *windows) keepForDisplay() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, p := range w.pending {
-		p.shown = true
-	}
 }
 
 // needed reports whether there should be a process.

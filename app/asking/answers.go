@@ -75,7 +75,7 @@ type local struct {
 
 // ownerOf returns the owner of a request that waits for the user.
 func (d *Desk) ownerOf(id interact.ID) owner {
-	if d.machines.has(id) {
+	if _, err := d.machines.find(id); err == nil {
 		return d.machines
 	}
 	return local{d.broker, d.cfg.Journal}

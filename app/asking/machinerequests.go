@@ -539,15 +539,10 @@ func (m *machines) pending() []interact.Request {
 	return list
 }
 
-// has reports whether a request is on the list.
-func (m *machines) has(id interact.ID) bool {
+// find returns a request on the list. The error is [interact.ErrNotFound].
+func (m *machines) find(id interact.ID) (*remoteRequest, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.asked[id] != nil
-}
-
-// find returns a request on the list. The error is [interact.ErrNotFound]. The caller holds m.mu.
-func (m *machines) find(id interact.ID) (*remoteRequest, error) {
 	if one := m.asked[id]; one != nil {
 		return one, nil
 	}
@@ -557,9 +552,7 @@ func (m *machines) find(id interact.ID) (*remoteRequest, error) {
 // Settled waits until the relay has accepted the answer to a request, but not for long: the journal keeps the answer
 // until the relay can be reached. The error is [interact.ErrNotFound] or ctx's.
 func (m *machines) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
-	m.mu.Lock()
 	one, err := m.find(id)
-	m.mu.Unlock()
 	if err != nil {
 		return interact.Answer{}, err
 	}
@@ -580,12 +573,12 @@ func (m *machines) Settled(ctx context.Context, id interact.ID) (interact.Answer
 // Snooze hides a request for a while. Its deadline, which the relay sets, stays the same. The error wraps
 // [interact.ErrNotFound] or [interact.ErrImpatient].
 func (m *machines) Snooze(id interact.ID, d time.Duration) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	one, err := m.find(id)
 	if err != nil {
 		return err
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	until := time.Now().Add(d)
 	if !until.Before(one.request.Until) {
 		return fmt.Errorf("snooze for %s: %w", d, interact.ErrImpatient)
@@ -599,9 +592,7 @@ func (m *machines) Snooze(id interact.ID, d time.Duration) error {
 // SaveDraft writes the user's unfinished answer to the journal. The error is [interact.ErrNotFound] if the request is
 // not on the list.
 func (m *machines) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
-	m.mu.Lock()
 	one, err := m.find(id)
-	m.mu.Unlock()
 	if err != nil {
 		return err
 	}

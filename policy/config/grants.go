@@ -312,23 +312,18 @@ const rarely = 3 * day
 
 // use counts one use of a grant. It announces the use if the last one is so old that the grant was about to rest.
 func (b *book) use(id string) {
-	if b.count(id) {
+	isNews := false
+	b.mu.Lock()
+	if i := index(b.all, id); i >= 0 {
+		g, now := &b.all[i], time.Now()
+		isNews = now.Sub(g.LastUsed) > rarely
+		g.Uses, g.LastUsed = g.Uses+1, now
+		b.dirty = b.dirty || isForFile(*g)
+	}
+	b.mu.Unlock()
+	if isNews {
 		b.changed()
 	}
-}
-
-func (b *book) count(id string) (isNews bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	i := index(b.all, id)
-	if i < 0 {
-		return false
-	}
-	g, now := &b.all[i], time.Now()
-	isNews = now.Sub(g.LastUsed) > rarely
-	g.Uses, g.LastUsed = g.Uses+1, now
-	b.dirty = b.dirty || isForFile(*g)
-	return isNews
 }
 
 // Close saves the uses counted.

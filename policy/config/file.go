@@ -289,11 +289,6 @@ func (f *file) Watch(ctx context.Context) error {
 		}
 	}
 	f.refresh() // for changes before the watch began
-	return f.watch(ctx, watcher)
-}
-
-func (f *file) watch(ctx context.Context, watcher *fsnotify.Watcher) error {
-	folder := filepath.Dir(f.path)
 	quiet := time.NewTimer(settle)
 	quiet.Stop()
 	for {

@@ -49,14 +49,14 @@ type devices struct {
 
 // devicesConfig configures [devices]. All fields but push are required.
 type devicesConfig struct {
-	log    *slog.Logger
-	about  func() device.About
-	folder string       // where certificate and push keys are kept
-	seal   []byte       // signs the certificate's file
-	push   *device.Push // nil: its keys cannot be kept, so Web Push wakes no device
-	book   *book.Book
-	config func() config.Config
-	say    func(string, string)
+	log     *slog.Logger
+	version string       // of this nod
+	folder  string       // where certificate and push keys are kept
+	seal    []byte       // signs the certificate's file
+	push    *device.Push // nil: its keys cannot be kept, so Web Push wakes no device
+	book    *book.Book
+	config  func() config.Config
+	say     func(string, string)
 }
 
 func newDevices(c devicesConfig) *devices {
@@ -71,11 +71,8 @@ func (d *Desk) newDevices(folder string) *devices {
 		push = nil
 	}
 	return newDevices(devicesConfig{
-		log: d.log, folder: folder, seal: d.store.SealKey(), push: push, book: d.book, config: d.store.Config, say: d.Say,
-		about: func() device.About {
-			language := assets.Language(d.store.Config().Look.Language)
-			return device.About{Name: hostName(), Version: d.cfg.Version, Language: language}
-		},
+		log: d.log, version: d.cfg.Version, folder: folder, seal: d.store.SealKey(), push: push, book: d.book,
+		config: d.store.Config, say: d.Say,
 	})
 }
 
@@ -155,7 +152,10 @@ func (d *devices) wake(ctx context.Context) {
 }
 
 // About implements [device.Desk].
-func (d *devices) About() device.About { return d.about() }
+func (d *devices) About() device.About {
+	language := assets.Language(d.config().Look.Language)
+	return device.About{Name: hostName(), Version: d.version, Language: language}
+}
 
 // Find implements [device.Desk].
 func (d *devices) Find(key string) (remote.Peer, bool) {

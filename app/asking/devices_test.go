@@ -121,8 +121,7 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 	d.book = book.Open(filepath.Join(folder, "peers.json"), []byte("seal"))
 	d.devices = newDeviceDesk(newDevices(devicesConfig{
 		log: slog.New(slog.NewTextHandler(t.Output(), nil)), folder: folder, push: push, book: d.book, config: d.config,
-		about: func() device.About { return device.About{Name: "desk"} },
-		say:   func(_ string, sentence string) { d.said = append(d.said, sentence) },
+		say: func(_ string, sentence string) { d.said = append(d.said, sentence) },
 	}), d.desk.answers())
 	d.presence = gate{newPresence(func() {}), d.w, d.devices}
 	d.w.quiet, d.w.deviceReady = d.presence.hides, d.devices.ready

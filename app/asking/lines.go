@@ -38,10 +38,9 @@ func specs(c config.Remote) []lineSpec {
 
 type machineLine struct {
 	remote.Line // nil: it cannot be made
-	name        string
-	spec        lineSpec
-	problem     string // why it does not run
-	stop        context.CancelFunc
+	lineSpec
+	problem string // why it does not run
+	stop    context.CancelFunc
 }
 
 // keepLines keeps the lines that the configuration asks for, until ctx ends.
@@ -78,11 +77,11 @@ func (m *machines) setLines(wanted []lineSpec) (gone, fresh []*machineLine) {
 	next := map[string]*machineLine{}
 	for _, spec := range wanted {
 		one := m.lines[spec.name()]
-		if one == nil || one.spec != spec {
-			one = &machineLine{name: spec.name(), spec: spec, stop: func() {}}
+		if one == nil || one.lineSpec != spec {
+			one = &machineLine{lineSpec: spec, stop: func() {}}
 			fresh = append(fresh, one)
 		}
-		next[one.name] = one
+		next[one.name()] = one
 	}
 	for name, one := range m.lines {
 		if next[name] != one {
@@ -91,7 +90,7 @@ func (m *machines) setLines(wanted []lineSpec) (gone, fresh []*machineLine) {
 	}
 	m.lines = next
 	for _, c := range m.online {
-		c.isUp = c.isUp && m.lines[c.line.name] == c.line
+		c.isUp = c.isUp && m.lines[c.line.name()] == c.line
 	}
 	return gone, fresh
 }
@@ -99,7 +98,7 @@ func (m *machines) setLines(wanted []lineSpec) (gone, fresh []*machineLine) {
 // start makes a line and runs it until ctx ends or it is stopped.
 func (m *machines) start(ctx context.Context, one *machineLine) {
 	ctx, stop := context.WithCancel(ctx)
-	line, err := m.dial(one.spec, lineDesk{m, one})
+	line, err := m.dial(one.lineSpec, lineDesk{m, one})
 	m.mu.Lock()
 	one.Line, one.stop = line, stop
 	m.mu.Unlock()
@@ -115,7 +114,7 @@ func (m *machines) start(ctx context.Context, one *machineLine) {
 }
 
 func (m *machines) failed(one *machineLine, err error) {
-	m.log.Error("a connection has stopped", "line", one.name, "err", err)
+	m.log.Error("a connection has stopped", "line", one.name(), "err", err)
 	m.mu.Lock()
 	one.problem = err.Error()
 	m.mu.Unlock()
@@ -140,7 +139,7 @@ func (m *machines) list() []operator.Line {
 	m.mu.Unlock()
 	all := make([]operator.Line, len(lines))
 	for i, one := range lines {
-		all[i] = operator.Line{Name: one.name, State: m.state(one, remote.Key{})}
+		all[i] = operator.Line{Name: one.name(), State: m.state(one, remote.Key{})}
 	}
 	slices.SortFunc(all, func(x, y operator.Line) int { return strings.Compare(x.Name, y.Name) })
 	return all
@@ -156,7 +155,7 @@ func (m *machines) peer(p remote.Peer) operator.Peer {
 	if !known {
 		return shown
 	}
-	shown.Hello, shown.Line = c.hello, c.line.name
+	shown.Hello, shown.Line = c.hello, c.line.name()
 	shown.IsOld = c.hello.Policy > 0 && c.hello.Policy < last
 	shown.State = m.state(c.line, p.Key)
 	return shown

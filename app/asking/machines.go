@@ -131,7 +131,7 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 	h = plainHello(h)
 	peer, ok := d.machine(machine)
 	if !ok {
-		d.asksToJoin(remote.RoleMachine, d.line.name, machine, h)
+		d.asksToJoin(remote.RoleMachine, d.line.name(), machine, h)
 		return remote.Peer{}, remote.ErrNotPaired
 	}
 	if err := d.book.Seen(machine, time.Now(), h.Desks); err != nil {
@@ -148,7 +148,7 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 	}
 	d.wantDesks(peer, h.Wants)
 	if isNew {
-		d.log.Info("a machine is connected", "machine", peer.Name, "line", d.line.name, "version", h.Version)
+		d.log.Info("a machine is connected", "machine", peer.Name, "line", d.line.name(), "version", h.Version)
 	}
 	d.changed.Send()
 	return peer, nil

@@ -520,7 +520,7 @@ func (m *machines) End(from remote.Peer, a remote.Answer) {
 	one.end(context.Canceled)
 }
 
-// pending lists the requests that wait for the user's answer, oldest first.
+// pending lists the requests that wait for the user's answer, in no order.
 func (m *machines) pending() []interact.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -535,7 +535,6 @@ func (m *machines) pending() []interact.Request {
 		}
 		list = append(list, r)
 	}
-	slices.SortFunc(list, func(x, y interact.Request) int { return x.Created.Compare(y.Created) })
 	return list
 }
 

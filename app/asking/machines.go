@@ -368,11 +368,7 @@ func (m *machines) asking() []operator.Joining {
 		_, isPaired := m.book.Find(j.Key)
 		return isPaired || time.Since(j.tried) > joiningFor
 	})
-	list := make([]operator.Joining, len(m.joining))
-	for i, j := range m.joining {
-		list[i] = j.Joining
-	}
-	return list
+	return each(m.joining, func(j joining) operator.Joining { return j.Joining })
 }
 
 func digestOf(v any) (string, error) {

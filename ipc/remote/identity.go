@@ -46,10 +46,7 @@ func NewIdentity() (*Identity, error) {
 
 // newIdentity makes the certificate in which TLS presents the key. Only the key in it counts.
 func newIdentity(private ed25519.PrivateKey) (*Identity, error) {
-	public, ok := private.Public().(ed25519.PublicKey)
-	if !ok {
-		return nil, errors.New("not an Ed25519 key")
-	}
+	public := private.Public().(ed25519.PublicKey)
 	text, err := nkeys.Encode(nkeys.PrefixByteUser, public)
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
@@ -102,8 +99,8 @@ func (i *Identity) Sign(purpose string, text []byte) []byte {
 
 // Verify reports whether [Identity.Sign] made the signature.
 func (i *Identity) Verify(purpose string, text, signature []byte) bool {
-	public, ok := i.private.Public().(ed25519.PublicKey)
-	return ok && ed25519.Verify(public, append([]byte(purpose+"\n"), text...), signature)
+	public := i.private.Public().(ed25519.PublicKey)
+	return ed25519.Verify(public, append([]byte(purpose+"\n"), text...), signature)
 }
 
 // identityFile is the content of the file: a seed as written by nkeys.

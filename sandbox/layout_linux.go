@@ -391,10 +391,7 @@ func (l *layout) makeAbsent(path string) error {
 }
 
 func isStill(folder *os.File) bool {
-	is, err := folder.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Lstat(folder.Name())
-	return err == nil && os.SameFile(is, there)
+	is, errIs := folder.Stat()
+	there, errThere := os.Lstat(folder.Name())
+	return errIs == nil && errThere == nil && os.SameFile(is, there)
 }

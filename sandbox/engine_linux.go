@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -257,13 +258,9 @@ func isPair(file *os.File) bool {
 }
 
 func (e *Engine) plan(c *Command, l *layout) plan {
-	most := c.Profile.Limits
-	if most == (limits{}) {
-		most = defaultLimits
-	}
 	plan := plan{
-		Root: l.root, Mounts: l.mounts, Argv: c.Argv, Dir: l.dir, Limits: most, Landlock: e.kind == landlock,
-		Listen: c.Serve != nil && e.kind == bubblewrap,
+		Root: l.root, Mounts: l.mounts, Argv: c.Argv, Dir: l.dir, Limits: cmp.Or(c.Profile.Limits, defaultLimits),
+		Landlock: e.kind == landlock, Listen: c.Serve != nil && e.kind == bubblewrap,
 	}
 	plan.Env = environment(c.Env, e.Temp(&c.Profile), plan.Listen, c.Profile.Near)
 	plan.Engine = []string{

@@ -83,10 +83,10 @@ func isPrivate(name string) bool {
 
 // isSecret reports whether the rules for secrets find one in a variable, or its value is an address with a password.
 func isSecret(name, value string) bool {
-	if _, after, ok := strings.Cut(value, "://"); ok {
-		if user, _, ok := strings.Cut(strings.SplitN(after, "/", 2)[0], "@"); ok && strings.Contains(user, ":") {
-			return true
-		}
+	_, address, _ := strings.Cut(value, "://")
+	host, _, _ := strings.Cut(address, "/")
+	if user, _, hasUser := strings.Cut(host, "@"); hasUser && strings.Contains(user, ":") {
+		return true
 	}
 	text, err := json.Marshal(map[string]string{name: value})
 	return err != nil || len(secrets.Find(text)) > 0

@@ -124,14 +124,13 @@ func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Dec
 	defer w.remove(p)
 	select {
 	case <-p.done:
-		return p.answer, p.err
 	case <-ctx.Done():
-		select {
-		case <-p.done: // both came at once
-			return p.answer, p.err
-		default:
-			return interact.Answer{}, ctx.Err()
-		}
+	}
+	select {
+	case <-p.done: // also if both came at once
+		return p.answer, p.err
+	default:
+		return interact.Answer{}, ctx.Err()
 	}
 }
 

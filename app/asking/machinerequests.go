@@ -239,11 +239,7 @@ func (m *machines) run(one *remoteRequest) {
 	if approve, isApproval := one.request.Body.(interact.Approve); isApproval {
 		answer.ShownSHA256 = interact.Digest(approve.Input)
 	}
-	for {
-		err := m.record(one, answer)
-		if err == nil {
-			break
-		}
+	for err := m.record(one, answer); err != nil; err = m.record(one, answer) {
 		m.log.Error("the journal does not record a machine's request", "id", one.request.ID, "err", err)
 		select {
 		case <-time.After(recordAgain):

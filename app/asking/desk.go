@@ -107,14 +107,11 @@ func (d *Desk) openWindows(devices *devices) {
 	d.presence = newPresence(d.notifyAway)
 	d.notifier = newNotifier(beeepMessenger{d.sound}, d.wantsNotice, d.log)
 	d.windows = newWindows(windowsConfig{
-		log: d.log, start: d.startWindows, offers: d.store.Offers, contains: d.cfg.Contains,
+		log: d.log, start: d.startWindows, offers: d.store.Offers, contains: d.cfg.Contains, quiet: d.waitsInTray,
+		deviceReady: devices.ready, failed: d.notifyFailed, outdated: d.cfg.Outdated,
 		keep:      func() time.Duration { return d.store.Config().Prompt.KeepReady },
 		undoFor:   func() time.Duration { return d.store.Config().Prompt.Undo },
 		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
-		quiet: func(r interact.Request) bool {
-			return waitsInTray(d.store.Config(), r) || d.presence.hides(r)
-		},
-		deviceReady: devices.ready, failed: d.notifyFailed, outdated: d.cfg.Outdated,
 	})
 }
 

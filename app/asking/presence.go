@@ -195,8 +195,9 @@ func (p *presence) away() (sessions, missed int) {
 }
 
 // waitsInTray reports whether a prompt is shown in the tray only, until the user asks for it.
-func waitsInTray(c config.Config, r interact.Request) bool {
-	return c.Prompt.Appear == config.AppearInTray || isQuiet(c, r)
+func (d *Desk) waitsInTray(r interact.Request) bool {
+	c := d.store.Config()
+	return c.Prompt.Appear == config.AppearInTray || isQuiet(c, r) || d.presence.hides(r)
 }
 
 // isQuiet reports whether a request should draw no attention now.

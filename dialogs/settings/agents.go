@@ -45,7 +45,7 @@ func newAgentsPage(w *Window) *agentsPage {
 }
 
 func (p *agentsPage) refresh(s operator.State) {
-	p.askMore.refresh(&s.Config, s.Problem == "")
+	p.askMore.refresh(s)
 	p.agentList.refresh(s)
 }
 
@@ -175,7 +175,7 @@ func (c *agentCard) isHere() bool {
 func (c *agentCard) isSetUp() bool { return c.status.Installed || c.status.Partly || c.status.Gate }
 
 func (c *agentCard) refresh(s operator.State) {
-	c.strict.refresh(&s.Config, s.Problem == "")
+	c.strict.refresh(s)
 	c.contact.SetText(contactText(s.Contacts[c.agent.Name], time.Now()))
 }
 

@@ -87,9 +87,9 @@ func (p *allowPage) confirm(c policy.Class, answer func(yes bool)) {
 func (p *allowPage) refresh(s operator.State) {
 	cfg, editable := s.Config.Policy, s.Problem == ""
 	p.cfg = cfg
-	p.ask.refresh(&s.Config, editable)
+	p.ask.refresh(s)
 	for c, r := range p.classes {
-		r.refresh(&s.Config, editable)
+		r.refresh(s)
 		r.warn(r.on && c != policy.ReadOnly)
 	}
 	p.rules.show(cfg.Rules, editable)

@@ -68,7 +68,7 @@ func (p *attentionPage) refresh(s operator.State) {
 	p.settings.refresh(s)
 	p.listAgents(s)
 	for _, row := range p.mutes {
-		row.refresh(&s.Config, s.Problem == "")
+		row.refresh(s)
 	}
 }
 
@@ -116,9 +116,9 @@ func (p *attentionPage) newDays() *daysRow {
 	return all
 }
 
-func (r *daysRow) refresh(c *config.Config, editable bool) {
+func (r *daysRow) refresh(s operator.State) {
 	for _, row := range r.rows {
-		row.refresh(c, editable)
+		row.refresh(s)
 	}
 }
 

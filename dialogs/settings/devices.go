@@ -92,12 +92,9 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 }
 
 func (s *phoneSection) refresh(state operator.State) {
-	c, editable := &state.Config, state.Problem == ""
-	s.saved = c.Remote.Phone
-	for _, one := range []setting{s.address, s.topic, s.handOver} {
-		one.refresh(c, editable)
-	}
-	controls.Enable(editable, s.push)
+	s.saved = state.Config.Remote.Phone
+	settingList{s.address, s.topic, s.handOver}.refresh(state)
+	controls.Enable(state.Problem == "", s.push)
 	chosen := slices.Index(pushes, s.saved.Push)
 	if chosen < 0 {
 		chosen = pushesToTopic

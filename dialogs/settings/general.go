@@ -22,7 +22,7 @@ import (
 
 type setting interface {
 	row() *settingRow
-	refresh(c *config.Config, editable bool) // shows the saved value
+	refresh(operator.State) // shows the saved value
 }
 
 type settingList []setting
@@ -38,7 +38,7 @@ func (l *settingList) section(heading, hint string, settings ...setting) fyne.Ca
 
 func (l settingList) refresh(s operator.State) {
 	for _, one := range l {
-		one.refresh(&s.Config, s.Problem == "")
+		one.refresh(s)
 	}
 }
 
@@ -89,8 +89,6 @@ func newGeneralPage(w *Window) *generalPage {
 
 func (p *generalPage) refresh(s operator.State) {
 	p.settings.refresh(s)
-	p.autostart.follow(s.Autostart)
-	p.pause.follow(s.Pause)
 	p.restart.Say("")
 	if s.Restart {
 		p.restart.Say(lang.L("Restart nod for this to take effect."))
@@ -137,7 +135,7 @@ func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.
 type checkRow struct {
 	*settingRow
 	check *controls.Check
-	is    func(*config.Config) bool // returns the saved value; nil if it is not in the configuration
+	is    func(*config.Config) bool // returns the saved value
 	on    bool                      // last shown value
 	warns bool                      // show a warning while it is on
 
@@ -173,11 +171,9 @@ func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkR
 	return r
 }
 
-func (r *checkRow) refresh(c *config.Config, editable bool) {
-	if r.is != nil {
-		r.show(r.is(c))
-		controls.Enable(editable, r.check)
-	}
+func (r *checkRow) refresh(s operator.State) {
+	r.show(r.is(&s.Config))
+	controls.Enable(s.Problem == "", r.check)
 }
 
 func (r *checkRow) show(on bool) {
@@ -198,11 +194,11 @@ func newAutostartRow(w *Window) *autostartRow {
 		})}
 }
 
-func (r *autostartRow) follow(a operator.Autostart) {
-	r.show(a.On)
-	if a != r.known { // keep showing a failure
-		r.known = a
-		r.Problem.Say(a.Problem)
+func (r *autostartRow) refresh(s operator.State) {
+	r.show(s.Autostart.On)
+	if s.Autostart != r.known { // keep showing a failure
+		r.known = s.Autostart
+		r.Problem.Say(s.Autostart.Problem)
 	}
 }
 
@@ -237,7 +233,8 @@ func (r *pauseRow) choice(i int) operator.Pause {
 	return operator.Pause{On: true, Until: time.Now().Add(spans[i-1])}
 }
 
-func (r *pauseRow) follow(p operator.Pause) {
+func (r *pauseRow) refresh(s operator.State) {
+	p := s.Pause
 	if r.known != nil && r.known.On == p.On && r.known.Until.Equal(p.Until) && r.pick.SelectedIndex() == 0 {
 		return
 	}
@@ -255,9 +252,6 @@ func (r *pauseRow) follow(p operator.Pause) {
 	r.pick.SetSelectedIndex(0)
 	r.pick.Refresh()
 }
-
-// refresh implements [setting]. It does nothing, because a pause is not part of the configuration.
-func (r *pauseRow) refresh(*config.Config, bool) {}
 
 type option struct{ value, name string }
 
@@ -290,9 +284,9 @@ func (r *choiceRow) offer(options []option) {
 	r.pick.Refresh()
 }
 
-func (r *choiceRow) refresh(c *config.Config, editable bool) {
-	controls.Enable(editable, r.pick)
-	r.value = *r.of(c)
+func (r *choiceRow) refresh(s operator.State) {
+	controls.Enable(s.Problem == "", r.pick)
+	r.value = *r.of(&s.Config)
 	r.pick.SetSelectedIndex(slices.IndexFunc(r.options, func(o option) bool { return o.value == r.value }))
 }
 
@@ -346,10 +340,10 @@ func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string
 	return e
 }
 
-func (e *savedEntry) refresh(c *config.Config, editable bool) {
-	controls.Enable(editable, e)
+func (e *savedEntry) refresh(s operator.State) {
+	controls.Enable(s.Problem == "", e)
 	writing := e.Text != e.saved
-	e.config, e.saved = *c, e.get(c)
+	e.config, e.saved = s.Config, e.get(&s.Config)
 	if !writing && e.Text != e.saved {
 		e.SetText(e.saved)
 	}

@@ -53,7 +53,7 @@ func (p *sandboxPage) refresh(s operator.State) {
 	}
 	p.projects.refresh(s)
 	p.hosts.refresh(s)
-	p.readOnly.refresh(&s.Config, s.Problem == "")
+	p.readOnly.refresh(s)
 }
 
 func reach() fyne.CanvasObject {

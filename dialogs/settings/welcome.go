@@ -103,7 +103,7 @@ func (p *welcome) show(on bool) {
 func (p *welcome) refresh(s operator.State) {
 	p.agents.refresh(s)
 	p.replay.refresh(s)
-	p.autostart.follow(s.Autostart)
+	p.autostart.refresh(s)
 }
 
 func (p *welcome) ask() {

@@ -35,28 +35,23 @@ func (r Request) checkDecision(a Answer) error {
 	if !ok {
 		return errors.New("only an approval is allowed or denied")
 	}
-	if Clip(a.Reason) != a.Reason {
+	allows := a.Outcome == api.Allowed
+	switch {
+	case Clip(a.Reason) != a.Reason:
 		return fmt.Errorf("the reason is %w", errTooLong)
-	}
-	if a.Suggestion < 0 || a.Suggestion > len(approve.Suggestions) || a.Suggestion > 0 && a.Outcome != api.Allowed {
+	case a.Suggestion < 0 || a.Suggestion > len(approve.Suggestions) || a.Suggestion > 0 && !allows:
 		return errors.New("the agent suggested no such rule")
-	}
-	if a.Outcome == api.Allowed && a.ShownSHA256 != Digest(approve.Input) {
+	case allows && a.ShownSHA256 != Digest(approve.Input):
 		return errors.New("the request differs from the one shown")
-	}
-	if a.Outcome == api.Allowed && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope) {
+	case allows && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope):
 		return fmt.Errorf("unknown scope %q", a.Scope)
-	}
-	if a.Scope.IsPermanent() && r.Requester.IsRemote() {
+	case a.Scope.IsPermanent() && r.Requester.IsRemote():
 		return errors.New("only approvals of this desk's own agents can be permanent")
-	}
-	if a.Covers != "" && a.Covers != policy.CoverSandbox && !slices.Contains(policy.Covers, a.Covers) {
+	case a.Covers != "" && a.Covers != policy.CoverSandbox && !slices.Contains(policy.Covers, a.Covers):
 		return fmt.Errorf("unknown cover %q", a.Covers)
-	}
-	if a.Covers != "" && (a.Outcome != api.Allowed || a.Scope == "" || a.Scope == policy.Once) {
+	case a.Covers != "" && (!allows || a.Scope == "" || a.Scope == policy.Once):
 		return errors.New("an answer for once covers only this call")
-	}
-	if a.Outcome == api.Allowed && a.Scope == policy.ThisSession && r.Requester.Session == "" {
+	case allows && a.Scope == policy.ThisSession && r.Requester.Session == "":
 		return errors.New("the agent named no session")
 	}
 	return nil

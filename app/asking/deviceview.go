@@ -178,9 +178,7 @@ func pageViewOf(p operator.Prompt, may remote.May) pageView {
 		v.Fields = []pageField{askField(b)}
 	case api.Form:
 		v.Title = prompt.PlainText(b.Title)
-		for _, q := range b.Questions {
-			v.Fields = append(v.Fields, questionField(q))
-		}
+		v.Fields = each(b.Questions, questionField)
 	case api.Confirm:
 		v.Lines = proseLines(b.Message)
 		yes, no = prompt.ConfirmLabels(b)

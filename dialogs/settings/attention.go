@@ -23,7 +23,7 @@ type attentionPage struct {
 	settings settingList
 	appear   *choiceRow
 	hours    *savedEntry
-	days     map[string]*checkRow
+	days     *daysRow
 
 	win   *Window
 	muted *fyne.Container // a row for each agent
@@ -32,7 +32,7 @@ type attentionPage struct {
 }
 
 func newAttentionPage(w *Window) *attentionPage {
-	p := &attentionPage{win: w, days: map[string]*checkRow{}, mutes: map[string]*checkRow{}, muted: container.NewStack()}
+	p := &attentionPage{win: w, days: newDays(w), mutes: map[string]*checkRow{}, muted: container.NewStack()}
 	ways := []option{
 		{config.AppearFocused, lang.L("take focus")},
 		{config.AppearUnfocused, lang.L("show without focus")},
@@ -57,7 +57,7 @@ func newAttentionPage(w *Window) *attentionPage {
 			lang.L("No notifications, no sounds; prompts wait in the tray."),
 			newSwitch(w, lang.L("Do not disturb now"), lang.L("Until you switch it off."),
 				func(c *config.Config) *bool { return &c.Notifications.DoNotDisturb }),
-			p.hours, p.newDays()),
+			p.hours, p.days),
 		dialogs.Column(9, header(lang.L("Muted agents"),
 			lang.L("Prompts from these agents always wait in the tray.")), p.muted),
 	)
@@ -93,21 +93,20 @@ const maxAgentName = 60
 // daysRow is a setting for days of the week. None selected means all.
 type daysRow struct {
 	*settingRow
-	rows []*checkRow
+	rows map[string]*checkRow // as in [config.Days]
 }
 
-func (p *attentionPage) newDays() *daysRow {
+func newDays(w *Window) *daysRow {
 	names := [7]string{lang.L("Sun"), lang.L("Mon"), lang.L("Tue"), lang.L("Wed"), lang.L("Thu"), lang.L("Fri"),
 		lang.L("Sat")}
-	all := &daysRow{}
+	all := &daysRow{rows: map[string]*checkRow{}}
 	list := container.NewGridWithColumns(4)
 	for i := range config.Days {
 		day := (i + 1) % 7 // weeks start on Monday
-		row := newMember(p.win, "", "", config.Days[day],
+		row := newMember(w, "", "", config.Days[day],
 			func(c *config.Config) *[]string { return &c.Notifications.QuietDays })
 		row.check.Text = names[day]
-		p.days[config.Days[day]] = row
-		all.rows = append(all.rows, row)
+		all.rows[config.Days[day]] = row
 		list.Add(row.check)
 	}
 	all.settingRow = newSettingRow(lang.L("Quiet days"),

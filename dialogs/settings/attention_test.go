@@ -23,7 +23,7 @@ func TestAttentionIsSaved(t *testing.T) {
 	}
 	p.hours.SetText(" 22:00-07:00")
 	p.hours.OnSubmitted(" 22:00-07:00")
-	test.Tap(p.days["sat"].check)
+	test.Tap(p.days.rows["sat"].check)
 	test.Tap(p.mutes["codex"].check)
 	n := o.config().Notifications
 	if o.config().Prompt.Appear != config.AppearInTray ||

@@ -212,12 +212,10 @@ func (l *ruleList) find() {
 }
 
 func searchTexts(rules []policy.Rule) []string {
-	texts := make([]string, len(rules))
-	for i, r := range rules {
+	return names(rules, func(r policy.Rule) string {
 		words := []string{controls.EffectName(r.Effect), r.Agent, r.ID, controls.Sentence(r), r.Note}
-		texts[i] = strings.ToLower(strings.Join(words, " "))
-	}
-	return texts
+		return strings.ToLower(strings.Join(words, " "))
+	})
 }
 
 func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {

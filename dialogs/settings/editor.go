@@ -48,6 +48,7 @@ type editor struct {
 
 var effects = []policy.Effect{policy.Allow, policy.Sandbox, policy.Ask, policy.Deny}
 
+// names returns the text that name gives each value.
 func names[T any](values []T, name func(T) string) []string {
 	var all []string
 	for _, v := range values {

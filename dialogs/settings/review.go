@@ -63,7 +63,7 @@ func newReview(w *Window) *review {
 	top := container.NewStack(r.changed, r.unknown)
 	foot := dialogs.Column(8, r.problem.Content, container.NewHBox(r.undo, layout.NewSpacer(), r.accept))
 	r.content = container.NewStack(dialogs.Padded(18, 20,
-		container.NewBorder(dialogs.Padded(0, 0, top), foot, nil, nil, dialogs.Padded(12, 0, r.body))))
+		container.NewBorder(top, foot, nil, nil, dialogs.Padded(12, 0, r.body))))
 	r.content.Hide()
 	return r
 }

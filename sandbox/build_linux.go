@@ -79,10 +79,8 @@ func (b *builder) add(m mount) error {
 		return b.memory(m)
 	case link:
 		return b.link(m)
-	case keep, pin:
-		return b.remount(m)
-	case hide:
-		return b.hide(m)
+	case keep, pin, hide:
+		return b.cover(m)
 	}
 	return errors.New("is not known")
 }
@@ -172,21 +170,16 @@ func (b *builder) bind(m mount) error {
 	return mountAt(from, to, !m.Write)
 }
 
-func (b *builder) remount(m mount) error {
-	fd, err := b.find(m.To)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	return mountAt(fd, fd, m.Kind == keep)
-}
-
-func (b *builder) hide(m mount) error {
+// cover mounts over a place: something empty to hide it, otherwise the place itself.
+func (b *builder) cover(m mount) error {
 	to, err := b.find(m.To)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(to)
+	if m.Kind != hide {
+		return mountAt(to, to, m.Kind == keep)
+	}
 	empty := emptyFile
 	if isFolder(to) {
 		empty = emptyFolder

@@ -138,20 +138,13 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 		return nil, errors.Join(fmt.Errorf("connect to a sandbox: %w", err), unix.Close(pair[1]), r.close())
 	}
 	r.childFiles = []*os.File{os.NewFile(uintptr(pair[1]), "sandbox")}
-	if r.plan, err = memory("plan"); err != nil {
+	plan, errPlan := memory("plan")
+	filter, errFilter := memory("filter")
+	null, errNull := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	r.plan, r.childFiles = plan, append(r.childFiles, plan, filter, null) // nil are those that could not be opened
+	if err := cmp.Or(errPlan, errFilter, errNull); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	r.childFiles = append(r.childFiles, r.plan)
-	filter, err := memory("filter")
-	if err != nil {
-		return nil, errors.Join(err, r.close())
-	}
-	r.childFiles = append(r.childFiles, filter)
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return nil, errors.Join(err, r.close())
-	}
-	r.childFiles = append(r.childFiles, null)
 	if err := fill(filter, e.filter); err != nil {
 		return nil, errors.Join(err, r.close())
 	}

@@ -314,12 +314,6 @@ func (b *Broker) enter(e *entry) {
 	}
 }
 
-// forget undoes enter. The caller holds b.mu.
-func (b *Broker) forget(e *entry) {
-	delete(b.entries, e.req.ID)
-	b.unkey(e)
-}
-
 // unkey frees e's idempotency keys for other requests. The caller holds b.mu.
 func (b *Broker) unkey(e *entry) {
 	for _, k := range e.keys() {

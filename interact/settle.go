@@ -193,6 +193,7 @@ func (b *Broker) keep(e *entry) {
 		f.entries[0] = nil
 		f.entries = f.entries[1:]
 		f.bytes -= old.size
-		b.forget(old)
+		delete(b.entries, old.req.ID)
+		b.unkey(old)
 	}
 }

@@ -340,13 +340,8 @@ func isForFile(g policy.Grant) bool { return g.Scope.IsPermanent() }
 
 // save writes the permanent grants. It needs b.mu.
 func (b *book) save(grants []policy.Grant) error {
-	kept := []policy.Grant{}
-	for _, g := range grants {
-		if isForFile(g) {
-			kept = append(kept, g)
-		}
-	}
-	list, err := json.Marshal(kept)
+	isTemporary := func(g policy.Grant) bool { return !isForFile(g) }
+	list, err := json.Marshal(slices.DeleteFunc(append([]policy.Grant{}, grants...), isTemporary)) // never null
 	if err != nil {
 		return fmt.Errorf("write grants: %w", err)
 	}

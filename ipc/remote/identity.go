@@ -147,10 +147,7 @@ func createIdentity(path string) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(identityFile{Version: identityVersion, Sign: string(seed)})
-	if err != nil {
-		return nil, err
-	}
+	text, _ := json.Marshal(identityFile{Version: identityVersion, Sign: string(seed)}) // never fails for texts
 	if err := ownfile.Write(path, append(text, '\n'), 0o600); err != nil {
 		return nil, fmt.Errorf("keep the key: %w", err)
 	}

@@ -93,12 +93,7 @@ func (b *Broker) reopen(r Record, settled time.Time) {
 // additional time.
 func (e *entry) rewind(settled time.Time) {
 	now := time.Now()
-	wall := now
-	for _, known := range []time.Time{e.req.Created, settled} {
-		if known.After(wall) {
-			wall = known
-		}
-	}
+	wall := slices.MaxFunc([]time.Time{now, e.req.Created, settled}, time.Time.Compare)
 	for _, t := range []*time.Time{&e.req.Until, &e.req.Deadline, &e.deadline, &e.snoozed} {
 		*t = now.Add(t.Sub(wall))
 	}

@@ -261,12 +261,7 @@ func (b *Broker) take(r Request) (*entry, error) {
 	return &entry{req: r, call: call, done: make(chan struct{}), deadline: r.Deadline}, nil
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
+func earlier(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }
 
 // check normalizes and validates a request. It returns the call of an approval.
 func check(r *Request) (policy.Call, error) {

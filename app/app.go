@@ -67,6 +67,7 @@ func Run(ctx context.Context, o Options) error {
 	err = run(ctx, o, logs)
 	if _, running := errors.AsType[*RunningError](err); err != nil && !running {
 		logs.Error("nod ends", "err", err)
+		asking.NotifyEnd(err, logs.Logger)
 	}
 	return err
 }

@@ -154,6 +154,10 @@ func TestChosenPortTaken(t *testing.T) {
 	if out, status := c.result(); status != 1 || !strings.Contains(c.errout.String(), "ipc.address") {
 		t.Errorf("nod-desktop: status %d, %q, %q; want 1, and which setting to change", status, out, c.errout.String())
 	}
+	must(t, n.AwaitNotices(n.ctx, 1))
+	if notices, err := n.Notices(); err != nil || !strings.Contains(notices[0].Body, "NOD_IPC_ADDRESS=127.0.0.1:0") {
+		t.Errorf("notifications %+v, %v; want one that says what to do", notices, err)
+	}
 	if _, err := os.Stat(endpoint.Path(filepath.Join(n.Runtime(), "nod"))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an endpoint is published though nod does not run: %v", err)
 	}

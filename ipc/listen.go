@@ -32,8 +32,8 @@ func listenTCP(address string, anyPort bool) (net.Listener, error) {
 		l, err = net.Listen("tcp", netip.AddrPortFrom(ap.Addr(), 0).String())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ipc.address: %w: stop the program that has the port, "+
-			"or set another port in config.yaml (0 picks a free one)", err)
+		return nil, fmt.Errorf("ipc.address: %w: stop the program that has the port; or start nod with "+
+			"NOD_IPC_ADDRESS=127.0.0.1:0, which picks a free one, and accept another port in config.yaml", err)
 	}
 	return l, nil
 }

@@ -165,6 +165,12 @@ func (m beeepMessenger) show(body string, level string) error {
 	return err
 }
 
+// NotifyEnd shows why nod ended: nobody reads the errors of what was started at login.
+func NotifyEnd(reason error, log *slog.Logger) {
+	text := func(markup bool) string { return hardened("nod has ended: "+reason.Error(), markup, runtime.GOOS) }
+	newNotifier(beeepMessenger{}, nil, log).send(context.Background(), text, interact.Warning)
+}
+
 // titled returns a request with the name by which the user knows its agent.
 func titled(r interact.Request) interact.Request {
 	r.Requester.Title = registry.Title(r.Requester.Agent)

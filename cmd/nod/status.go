@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -93,8 +94,12 @@ func (r *report) readConfig(ctx context.Context) {
 	}
 	r.Config, r.Policy = path, "ok"
 	c, err := checkConfig(path)
-	if err != nil {
+	grants, noFolder := config.GrantsPath()
+	switch {
+	case err != nil:
 		r.Policy = err.Error()
+	case noFolder == nil && !config.IsAccepted(filepath.Dir(grants), path):
+		r.Policy = "another program changed it: new allow rules don't count until you accept them; run: nod settings"
 	}
 	if r.Sandbox = c.Policy.Sandbox.Projects; len(r.Sandbox) == 0 {
 		return

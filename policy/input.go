@@ -200,6 +200,9 @@ func (r inputReader) walk(key string, depth int) {
 	case '{':
 		for r.more('}') {
 			name := r.text(r.next())
+			if strings.ContainsAny(name, `./\:~`) || depth >= 0 && isListed(name) { // {"files": {"a.txt": …}}
+				r.add(inputField{key, name, true, depth})
+			}
 			switch {
 			case depth >= maxNamed:
 				name = "." + name

@@ -599,7 +599,9 @@ func (r *reading) finish() {
 // history notes which files a program that reads a repository shows, as they are now or were at any time.
 func (r *reading) history(deep bool) {
 	p, name := r.program, strings.ReplaceAll(r.name, " ", "-")
-	isPast := slices.ContainsFunc(r.given, p.past.Has) || p.past.Has(name) && !slices.ContainsFunc(r.given, p.brief.Has)
+	isBrief := slices.ContainsFunc(r.given, p.brief.Has) && !(r.name == "git show" &&
+		slices.ContainsFunc(r.operands, func(w word) bool { return mayBeFile().MatchString(w.text) }))
+	isPast := slices.ContainsFunc(r.given, p.past.Has) || p.past.Has(name) && !isBrief
 	isWide := r.has("--full-diff", "--follow") || r.name == "git stash show" // which takes no path
 	if isPast && (isWide || len(r.specs) == 0 && (r.blobs == 0 || r.revs > 0)) {
 		r.specs = append(r.specs, Access{Path: ".", Kind: Tree})
@@ -617,6 +619,9 @@ func (r *reading) history(deep bool) {
 		r.accesses = append(r.accesses, a)
 	}
 }
+
+// mayBeFile matches revisions that may be the id of a file, which git show prints whatever its flags.
+var mayBeFile = language.Compiled(`(^|-g)[0-9A-Fa-f]{4,64}(\^\{.*)?$`)
 
 // reach notes an access. For paths given to a task, the user allows only those in the project.
 func (r *reading) reach(kind Kind, path string) {

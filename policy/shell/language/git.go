@@ -35,6 +35,9 @@ func GitFormat(format string) error {
 	if gitGPG().MatchString(format) {
 		return errSignature
 	}
+	if strings.Contains(format, ":remotename") {
+		return refusal("It prints the names of remotes, which may be addresses with a password.")
+	}
 	for _, m := range gitPadding().FindAllStringSubmatch(format, -1) {
 		for _, number := range gitNumber().FindAllString(m[1]+m[2], -1) {
 			if tooWide(number) {

@@ -75,7 +75,10 @@ func TestManyPartsAreCounted(t *testing.T) {
 		"one beyond eight": {append(repeated(8, reads("ls")), fresh("rm x")), 1, 8, 0},
 	} {
 		var want []string
-		if tt.onlyRead > 0 {
+		switch {
+		case tt.onlyRead == 1:
+			want = append(want, "1 more part")
+		case tt.onlyRead > 0:
 			want = append(want, prompt.Number(tt.onlyRead)+" more parts")
 		}
 		if tt.left > 0 {

@@ -222,10 +222,16 @@ func PartRows(parts []policy.CommandPart) []PartRow {
 	}
 	if onlyRead > 0 {
 		text := tr("{{.Count}} more parts", values{"Count": Number(onlyRead)})
+		if onlyRead == 1 {
+			text = tr("1 more part")
+		}
 		rows = append(rows, PartRow{State: policy.PartReads, Text: text, Summary: true})
 	}
 	if left > 0 {
 		text := tr("{{.Count}} more parts: read the whole command", values{"Count": Number(left)})
+		if left == 1 {
+			text = tr("1 more part: read the whole command")
+		}
 		rows = append(rows, PartRow{State: policy.PartNew, Text: text, Summary: true})
 	}
 	return rows

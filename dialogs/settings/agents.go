@@ -108,6 +108,18 @@ func (l *agentList) refresh(s operator.State) {
 	}
 }
 
+// escape closes what the cards show at the user's request. It reports whether there was any.
+func (l *agentList) escape() (isUsed bool) {
+	for _, c := range l.cards {
+		if len(c.body.Objects) > 0 {
+			c.working.Drop()
+			c.close()
+			isUsed = true
+		}
+	}
+	return isUsed
+}
+
 func (l *agentList) look() {
 	for _, c := range l.cards {
 		c.look()

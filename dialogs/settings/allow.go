@@ -81,7 +81,7 @@ func (p *allowPage) confirm(c policy.Class, answer func(yes bool)) {
 	d := dialog.NewCustomConfirm(lang.L("Stop asking about this?"), lang.L("Stop asking"), lang.L("Cancel"),
 		controls.Paragraph(explain(c), widget.MediumImportance), answer, p.win.Win)
 	d.Resize(fyne.NewSize(width, height))
-	d.Show()
+	p.win.ask(d)
 }
 
 func (p *allowPage) refresh(s operator.State) {

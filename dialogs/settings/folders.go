@@ -180,6 +180,6 @@ func (w *Window) fyneFolder(chosen func(folder string)) {
 			chosen(prompt.FromHome(folder.Path()))
 		}
 	}, w.Win)
-	d.Show()
+	w.ask(d)
 	d.Resize(w.Win.Canvas().Size())
 }

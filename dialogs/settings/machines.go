@@ -363,6 +363,15 @@ func (p *machinesPage) revokeButton(name string) *controls.Button {
 	return b
 }
 
+// escape closes the form for a peer or a device. It reports whether there was one.
+func (p *machinesPage) escape() bool {
+	isOpen := p.naming != nil || p.phone.inviting != nil
+	if isOpen {
+		p.leave()
+	}
+	return isOpen
+}
+
 func (p *machinesPage) leave() {
 	p.sure, p.naming = "", nil
 	p.phone.leave()

@@ -15,6 +15,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
@@ -68,6 +69,7 @@ type Window struct {
 	written fyne.CanvasObject // says for a moment that a change was saved
 	writes  int               // number of changes saved
 	tabs    *navigation
+	dialog  dialog.Dialog // over the window; nil for none
 
 	general     *generalPage
 	allow       *allowPage
@@ -204,10 +206,35 @@ func (w *Window) build() {
 
 func (w *Window) typedKey(k *fyne.KeyEvent) (isUsed bool) {
 	isEscape := k.Name == fyne.KeyEscape
-	if isEscape && !w.allow.escape() {
+	if isEscape && !w.escape() {
 		w.close()
 	}
 	return isEscape
+}
+
+// ask shows a dialog over the window, which Escape closes.
+func (w *Window) ask(d dialog.Dialog) {
+	w.dialog = d
+	d.SetOnClosed(func() { w.dialog = nil })
+	d.Show()
+}
+
+// escape closes the dialog, or what is open on the page. It reports whether there was any.
+func (w *Window) escape() bool {
+	switch {
+	case w.dialog != nil:
+		w.dialog.Hide()
+		return true
+	case w.greets:
+		return w.welcome.agents.escape()
+	case w.allow.content.Visible():
+		return w.allow.escape()
+	case w.agents.content.Visible():
+		return w.agents.escape()
+	case w.machines.content.Visible():
+		return w.machines.escape()
+	}
+	return false
 }
 
 func (w *Window) step(by int) {
@@ -261,6 +288,9 @@ func (w *Window) makePages() []windowPage {
 }
 
 func (w *Window) close() {
+	if w.dialog != nil {
+		w.dialog.Hide()
+	}
 	w.Win.Canvas().Unfocus() // an edited field is saved when it loses the focus
 	w.tabs.page().leave()
 	w.suggestions.replay.stop()

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -123,6 +124,49 @@ func TestEscapeLeavesOneThing(t *testing.T) {
 	w.typeEscape()
 	if w.Visible() {
 		t.Error("it stays open")
+	}
+}
+
+// Escape closes what a button opened, and only that; the next one closes the window.
+func TestEscapeClosesWhatAButtonOpened(t *testing.T) {
+	o := somebody()
+	w, claude, _ := onAgents(t, o, "light", "claude-code")
+	w.desktopFolder = func(string) (string, error) { return "", errors.New("no portal") }
+	w.tabs.selectIndex(onAllow)
+	network := w.allow.classes[policy.Network].check
+	overlay := func() bool { return w.Win.Canvas().Overlays().Top() != nil }
+	for name, tt := range map[string]struct {
+		page   int
+		press  func()
+		isOpen func() bool
+	}{
+		"a question": {onAllow, func() { test.Tap(network) }, func() bool { return overlay() || network.Checked }},
+		"a folder":   {onFolders, func() { test.Tap(w.folders.browse) }, overlay},
+		"a set-up":   {onAgentsPage, func() { test.Tap(claude.setUp) }, func() bool { return len(claude.body.Objects) > 0 }},
+		"a new device": {onMachines, func() { test.Tap(w.machines.phone.add) },
+			func() bool { return w.machines.phone.inviting != nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.Show(false)
+			w.tabs.selectIndex(tt.page)
+			tt.press()
+			if !tt.isOpen() {
+				t.Fatal("nothing opened")
+			}
+			w.typeEscape()
+			if tt.isOpen() || !w.Visible() {
+				t.Errorf("open %v, window %v", tt.isOpen(), w.Visible())
+			}
+			w.typeEscape()
+			if w.Visible() {
+				t.Error("the window stays open")
+			}
+			w.Show(false)
+			tt.press()
+			if w.close(); w.dialog != nil || overlay() {
+				t.Error("it outlives the window")
+			}
+		})
 	}
 }
 

@@ -330,6 +330,38 @@ func TestGeneralIsCheckedAndSaved(t *testing.T) {
 	}
 }
 
+// What was refused is gone when the window is opened again, and what is saved is shown.
+func TestReopeningShowsWhatIsSaved(t *testing.T) {
+	w, o := few(t)
+	for _, tt := range []struct {
+		page        int
+		entry       *controls.TextField
+		problem     *controls.Remark
+		typed, want string
+	}{
+		{onGeneral, &w.general.timeout.TextField, w.general.timeout.Problem, "abc", "5 minutes"},
+		{onMachines, w.machines.lines.entry, w.machines.lines.problem, "-o x", ""},
+		{onMachines, w.machines.lines.entry, w.machines.lines.problem, "", ""},
+	} {
+		w.tabs.selectIndex(tt.page)
+		w.Win.Canvas().Focus(tt.entry.Self.(fyne.Focusable))
+		tt.entry.SetText(tt.typed)
+		if tt.entry.OnSubmitted(tt.typed); tt.typed != tt.want && shownBy(tt.problem) == "" {
+			t.Errorf("nothing is said about %q", tt.typed)
+		}
+		w.Show(false)
+		if tt.entry.Text != tt.typed {
+			t.Errorf("what the user types is lost while the window is open: %q", tt.entry.Text)
+		}
+		w.close()
+		w.Show(false)
+		if tt.entry.Text != tt.want || shownBy(tt.problem) != "" {
+			t.Errorf("%q: shows %q, says %q", tt.typed, tt.entry.Text, shownBy(tt.problem))
+		}
+	}
+	o.isAs(t, fewRules())
+}
+
 // A class that does more than read passes only once the user has confirmed that.
 func TestSwitchingProtectionOffIsConfirmed(t *testing.T) {
 	for _, class := range policy.Classes {

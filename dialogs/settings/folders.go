@@ -39,6 +39,10 @@ func newListEditor[T comparable](w *Window, none string, of func(*config.Config)
 	l.entry.OnSubmitted = func(string) { l.save() }
 	l.entry.OnChanged = func(string) { l.problem.Say("") }
 	l.add = controls.NewButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
+	w.fields = append(w.fields, func() {
+		l.entry.SetText("")
+		l.problem.Say("")
+	})
 	return l
 }
 

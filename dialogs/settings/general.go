@@ -324,9 +324,10 @@ func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string
 	e.Self = e
 	e.Escape = func() bool {
 		changed := e.Text != e.saved
-		e.SetText(e.saved)
+		e.restore()
 		return changed
 	}
+	w.fields = append(w.fields, e.restore)
 	e.Left = e.commit
 	e.Wrapping = fyne.TextWrapOff
 	e.ExtendBaseWidget(e)
@@ -347,6 +348,11 @@ func (e *savedEntry) refresh(s operator.State) {
 	if !writing && e.Text != e.saved {
 		e.SetText(e.saved)
 	}
+}
+
+func (e *savedEntry) restore() {
+	e.SetText(e.saved)
+	e.Problem.Say("")
 }
 
 func (e *savedEntry) check(text string) error {

@@ -70,6 +70,7 @@ type Window struct {
 	writes  int               // number of changes saved
 	tabs    *navigation
 	dialog  dialog.Dialog // over the window; nil for none
+	fields  []func()      // show in a field what is saved, instead of what the user typed
 
 	general     *generalPage
 	allow       *allowPage
@@ -129,6 +130,11 @@ func (w *Window) Show(greets bool) {
 		w.welcomed()
 	}
 	w.greets = greets
+	if !w.Visible() {
+		for _, restore := range w.fields {
+			restore()
+		}
+	}
 	w.opening = true
 	w.Open()
 }

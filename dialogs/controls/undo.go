@@ -69,6 +69,10 @@ func (b *undoBar) TakeBack() {
 	b.show(nil)
 	b.win.Act(func(ctx context.Context) error { return b.win.operator.Undo(ctx, id) }, func(err error) {
 		b.show(slices.DeleteFunc(slices.Clone(b.list), func(o operator.Undo) bool { return o.ID == id }))
+		if err == nil && b.win.Done != nil {
+			b.win.Done(lang.L("Restored."))
+			return
+		}
 		if len(b.list) > 0 {
 			return
 		}

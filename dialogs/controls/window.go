@@ -25,6 +25,7 @@ type Window struct {
 	After    func(time.Duration, func()) // runs a function on the UI goroutine after a delay
 	Win      fyne.Window                 // nil until it is built
 	Shortcut func(fyne.Shortcut) bool    // runs a shortcut of the window; reports whether there is one
+	Done     func(what string)           // shows that something was undone; nil: Undo does
 	Banner   *banner
 	Undo     *undoBar
 	frame    *fyne.Container // the content between Banner and Undo

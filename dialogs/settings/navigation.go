@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/ipc/operator"
 )
 
@@ -33,6 +34,8 @@ type navigation struct {
 	pages    []windowPage
 	narrow   float32 // width of the list without icons
 	list     *pageList
+	foot     *fyne.Container // holds a notice
+	side     *fyne.Container // the list above foot
 	selected int
 	icons    bool // icons are shown next to the names
 }
@@ -51,8 +54,10 @@ func newNavigation(pages []windowPage, onSelected func()) *navigation {
 		text := fyne.MeasureText(p.name, theme.CaptionTextSize(), fyne.TextStyle{Bold: true})
 		n.narrow = max(n.narrow, text.Width+2*theme.InnerPadding())
 	}
-	side := dialogs.Surface(dialogs.ColorSunken, dialogs.Padded(8, 0, n.list))
-	n.content = container.New(n, side, views)
+	n.foot = container.NewStack()
+	n.foot.Hide()
+	n.side = container.NewBorder(nil, n.foot, nil, nil, n.list)
+	n.content = container.New(n, dialogs.Surface(dialogs.ColorSunken, dialogs.Padded(8, 0, n.side)), views)
 	n.list.Select(0)
 	return n
 }
@@ -93,6 +98,13 @@ func (n *navigation) selectIndex(i int) {
 	n.list.Refresh()
 	n.page().enter()
 	n.onSelected()
+}
+
+// note shows a notice below the list, or none.
+func (n *navigation) note(notice ...fyne.CanvasObject) {
+	controls.SetContent(n.foot, dialogs.Padded(4, 12, container.NewHBox(notice...)))
+	dialogs.SetVisible(n.foot, len(notice) > 0)
+	n.side.Refresh()
 }
 
 func (n *navigation) page() windowPage { return n.pages[n.selected] }

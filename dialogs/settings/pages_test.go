@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
@@ -252,7 +253,7 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 	undos(operator.Undo{ID: 3, Kind: operator.UndoRule, Text: "no-prod"})
 	foot("Rule deleted: no-prod")
 	w.Undo.TakeBack()
-	foot("Restored.")
+	foot("") // the navigation says it
 	undos(operator.Undo{ID: 4, Kind: operator.UndoRevoke, Text: "go test"})
 	foot("Revoked: go test")
 	o.refuse = errors.New("too late")
@@ -260,6 +261,39 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 	foot("Not undone: too late")
 	if want := []int{3, 4}; !slices.Equal(o.undone, want) {
 		t.Errorf("taken back: %v, want %v", o.undone, want)
+	}
+}
+
+// What was done is said where it covers nothing that can be pressed, and takes no room from the page.
+func TestWhatWasDoneIsSaid(t *testing.T) {
+	w, o := few(t)
+	w.After = func(time.Duration, func()) {} // it stays
+	w.tabs.selectIndex(onAllow)
+	height := w.allow.content.Size().Height
+	said := func(want string) {
+		t.Helper()
+		if !strings.Contains(test.RenderToMarkup(w.Win.Canvas()), ">"+want+"<") {
+			t.Errorf("nothing says %q", want)
+		}
+		d := fyne.CurrentApp().Driver()
+		at, size := d.AbsolutePositionForObject(w.tabs.foot), w.tabs.foot.Size()
+		dialogstest.Walk(w.Win.Content(), func(o fyne.CanvasObject) {
+			if _, isPressed := o.(fyne.Focusable); !isPressed {
+				return
+			}
+			p, s := d.AbsolutePositionForObject(o), o.Size()
+			if at.X < p.X+s.Width && p.X < at.X+size.Width && at.Y < p.Y+s.Height && p.Y < at.Y+size.Height {
+				t.Errorf("%q covers %T at %v", want, o, p)
+			}
+		})
+	}
+	o.state.Undos = []operator.Undo{{ID: 1, Kind: operator.UndoRule, Text: "no-prod"}}
+	test.Tap(buttonsIn(w.allow.rules.body, "")[1])
+	said("Saved")
+	w.Undo.TakeBack()
+	said("Restored.")
+	if got := w.allow.content.Size().Height; got != height {
+		t.Errorf("the page is %v high, was %v", got, height)
 	}
 }
 

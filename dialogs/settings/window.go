@@ -18,7 +18,6 @@ import (
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -49,7 +48,7 @@ const (
 	onSandbox        = 4
 )
 
-const savedShown = 2 * time.Second
+const doneShown = 2 * time.Second
 
 // Window is the settings window. It is built when it is first shown. Call its methods on the UI goroutine, except
 // Changed and Visible.
@@ -66,8 +65,7 @@ type Window struct {
 	place   *fyne.Container   // holds the content of the window
 	greets  bool              // the welcome replaces the pages
 	main    fyne.CanvasObject // everything except the review
-	written fyne.CanvasObject // says for a moment that a change was saved
-	writes  int               // number of changes saved
+	deeds   int               // number of things said to be done
 	tabs    *navigation
 	dialog  dialog.Dialog // over the window; nil for none
 	fields  []func()      // show in a field what is saved, instead of what the user typed
@@ -90,6 +88,7 @@ type Window struct {
 func New(a fyne.App, o Options) *Window {
 	w := &Window{opts: o, desktopFolder: portalFolder}
 	w.Window = controls.NewWindow(a, o.Operator, w.show)
+	w.Done = w.sayDone
 	w.saved.Store(&config.Config{})
 	return w
 }
@@ -256,10 +255,7 @@ func (w *Window) content() fyne.CanvasObject {
 		w.Fetch()
 	})
 	w.main = w.Frame(w.tabs.content)
-	w.written = container.NewBorder(nil, dialogs.Padded(12, 20, container.NewHBox(layout.NewSpacer(),
-		dialogs.Badge(lang.L("Saved"), theme.ColorNameSuccess))), nil, nil)
-	w.written.Hide()
-	w.place = container.NewStack(w.main, w.review.content, w.written)
+	w.place = container.NewStack(w.main, w.review.content)
 	return w.place
 }
 
@@ -337,19 +333,20 @@ func (w *Window) change(f func(*config.Config) error, done func(error)) {
 	w.Act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
 		if err == nil {
 			w.Fail(nil)
-			w.saySaved()
+			w.sayDone(lang.L("Saved"))
 		}
 		done(err)
 	})
 }
 
-func (w *Window) saySaved() {
-	w.writes++
-	this := w.writes
-	w.written.Show()
-	w.After(savedShown, func() {
-		if w.writes == this {
-			w.written.Hide()
+// sayDone says it for a moment below the list of pages, where it covers nothing.
+func (w *Window) sayDone(what string) {
+	w.deeds++
+	this := w.deeds
+	w.tabs.note(dialogs.Badge(what, theme.ColorNameSuccess))
+	w.After(doneShown, func() {
+		if w.deeds == this {
+			w.tabs.note()
 		}
 	})
 }

@@ -43,6 +43,18 @@ func drawRing(r *canvas.Rectangle, focused bool, width float32, c color.Color) {
 	}
 }
 
+// DrawFocus draws the line around a widget of Fyne that has the focus. isStrong says that the widget is filled with the
+// color of an action.
+func DrawFocus(r *canvas.Rectangle, focused, isStrong bool) {
+	line := theme.ColorNamePrimary
+	if isStrong {
+		line = theme.ColorNameForeground
+	}
+	r.CornerRadius = theme.Size(theme.SizeNameButtonRadius)
+	drawRing(r, focused, 2, theme.Color(line))
+	r.Refresh()
+}
+
 func tint(c color.Color, alpha uint8) color.Color {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	n.A = alpha

@@ -3,7 +3,11 @@
 package controls
 
 import (
+	"image/color"
+	"slices"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
@@ -13,8 +17,11 @@ import (
 // Fyne sends a key only to the focused control, takes the focus from a pressed button, and may focus a control that is
 // out of view. The controls here pass unused keys to the window, keep the focus, and scroll into view when they get it.
 
-// Button is a button that keeps the focus.
-type Button struct{ widget.Button }
+// Button is a button that keeps the focus, and shows it as those of prompts do.
+type Button struct {
+	widget.Button
+	focused bool
+}
 
 func NewButton(text string, icon fyne.Resource, tapped func()) *Button {
 	b := &Button{}
@@ -35,8 +42,40 @@ func (b *Button) TypedKey(k *fyne.KeyEvent) {
 }
 
 func (b *Button) FocusGained() {
+	b.focused = true
 	b.Button.FocusGained()
 	reveal(b)
+}
+
+func (b *Button) FocusLost() {
+	b.focused = false
+	b.Button.FocusLost()
+}
+
+func (b *Button) CreateRenderer() fyne.WidgetRenderer {
+	return &ringed{b.Button.CreateRenderer(), b, canvas.NewRectangle(color.Transparent)}
+}
+
+// ringed is the renderer of a button with a line around it while it has the focus.
+type ringed struct {
+	fyne.WidgetRenderer
+	button *Button
+	ring   *canvas.Rectangle
+}
+
+func (r *ringed) Objects() []fyne.CanvasObject {
+	return append(slices.Clip(r.WidgetRenderer.Objects()), r.ring)
+}
+
+func (r *ringed) Layout(size fyne.Size) {
+	r.WidgetRenderer.Layout(size)
+	r.ring.Resize(size)
+}
+
+func (r *ringed) Refresh() {
+	i := r.button.Importance
+	dialogs.DrawFocus(r.ring, r.button.focused, i == widget.HighImportance || i == widget.DangerImportance)
+	r.WidgetRenderer.Refresh()
 }
 
 // Check is a check box that passes unused keys to the window.

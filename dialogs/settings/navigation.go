@@ -1,7 +1,10 @@
 package settings
 
 import (
+	"image/color"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -46,6 +49,7 @@ func newNavigation(pages []windowPage, onSelected func()) *navigation {
 	n.list.Length = func() int { return len(pages) }
 	n.list.CreateItem, n.list.UpdateItem, n.list.OnSelected = newPageRow, n.fill, n.selectIndex
 	n.list.HideSeparators = true
+	n.list.move = func(by int) { n.selectIndex(min(max(n.selected+by, 0), len(pages)-1)) }
 	n.list.ExtendBaseWidget(n.list)
 	views := container.NewStack()
 	for i, p := range pages {
@@ -66,11 +70,15 @@ func newPageRow() fyne.CanvasObject {
 	name := widget.NewLabel("")
 	name.Truncation = fyne.TextTruncateEllipsis
 	icon := container.NewCenter(widget.NewIcon(nil))
-	return container.NewBorder(nil, nil, dialogs.Padded(0, 12, icon), nil, name)
+	return container.NewStack(container.NewBorder(nil, nil, dialogs.Padded(0, 12, icon), nil, name),
+		dialogs.Padded(2, 2, canvas.NewRectangle(color.Transparent)))
 }
 
 func (n *navigation) fill(i widget.ListItemID, row fyne.CanvasObject) {
-	parts := row.(*fyne.Container).Objects // of a border layout: the middle comes first
+	layers := row.(*fyne.Container).Objects
+	ring := layers[1].(*fyne.Container).Objects[0].(*canvas.Rectangle)
+	dialogs.DrawFocus(ring, n.list.focused && i == n.selected, false)
+	parts := layers[0].(*fyne.Container).Objects // of a border layout: the middle comes first
 	name := parts[0].(*widget.Label)
 	name.TextStyle.Bold = i == n.selected
 	name.SizeName = theme.SizeNameCaptionText
@@ -132,14 +140,28 @@ func (n *navigation) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[1].Resize(fyne.NewSize(size.Width-width, size.Height))
 }
 
-// pageList is a list in which moving the focus also selects.
-type pageList struct{ widget.List }
+// pageList is a list in which moving the focus also selects. Its selected row shows the focus.
+type pageList struct {
+	widget.List
+	focused bool
+	move    func(by int)
+}
+
+func (l *pageList) FocusGained() { l.setFocused(true) }
+
+func (l *pageList) FocusLost() { l.setFocused(false) }
+
+func (l *pageList) setFocused(on bool) {
+	l.focused = on
+	l.Refresh()
+}
 
 func (l *pageList) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
-	case fyne.KeyUp, fyne.KeyDown:
-		l.List.TypedKey(k)
-		l.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
+	case fyne.KeyUp:
+		l.move(-1)
+	case fyne.KeyDown:
+		l.move(+1)
 	default:
 		dialogs.PassOn(l, k)
 	}

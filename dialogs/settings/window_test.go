@@ -3,9 +3,11 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
@@ -222,6 +224,32 @@ func TestControlsByKeyboard(t *testing.T) {
 	w.typeKey(fyne.KeyEscape)
 	if w.Visible() {
 		t.Error("Escape on a button does nothing")
+	}
+}
+
+// The focus is seen: a line goes around a button, filled or not, and around the selected page.
+func TestTheFocusIsSeen(t *testing.T) {
+	w, _ := few(t)
+	w.press(fyne.KeyTab, fyne.KeyModifierControl)
+	w.allow.edit(policy.Rule{})
+	form := w.allow.editor
+	for _, f := range []fyne.Focusable{w.tabs.list, form.save, buttonIn(t, form.content, "Cancel")} {
+		w.Win.Canvas().Focus(f)
+		rings := 0
+		dialogstest.Walk(f.(fyne.CanvasObject), func(o fyne.CanvasObject) {
+			r, isRectangle := o.(*canvas.Rectangle)
+			if isRectangle && r.StrokeWidth > 0 && r.StrokeColor != color.Transparent {
+				rings++
+			}
+		})
+		if rings != 1 {
+			t.Errorf("%T has %d lines around it", f, rings)
+		}
+	}
+	w.Win.Canvas().Focus(w.tabs.list)
+	w.typeKey(fyne.KeyDown)
+	if w.tabs.selected != onAllow+1 {
+		t.Errorf("Down leads from page %d to %d", onAllow, w.tabs.selected)
 	}
 }
 

@@ -6,6 +6,11 @@ import (
 	"testing"
 )
 
+func (r Rule) called(id string) Rule {
+	r.ID = id
+	return r
+}
+
 func TestPropose(t *testing.T) {
 	call := func(tool string, input map[string]any) Call {
 		text, err := json.Marshal(input)
@@ -32,6 +37,10 @@ func TestPropose(t *testing.T) {
 		{"what was denied is asked about", []Rule{denied}, status, Ask,
 			Rule{ID: "no", Effect: Ask, Agent: "claude-code", Tool: "Bash", Command: "git push", CWD: "/src/a"},
 			"no", Ask, nil},
+		{"a rule named for its effect", []Rule{denied.called("deny-git-push"), {ID: "ask-git-push", Effect: Deny, Tool: "x"}},
+			status, Ask,
+			Rule{ID: "ask-git-push-2", Effect: Ask, Agent: "claude-code", Tool: "Bash", Command: "git push", CWD: "/src/a"},
+			"deny-git-push", Ask, nil},
 		{"denied already", []Rule{denied}, status, Deny, denied, "no", "", ErrRuleIsThere},
 		{"a stricter rule stays", []Rule{{ID: "no-mcp", Effect: Deny, Tool: "mcp__*"}},
 			call("mcp__shop__order", map[string]any{"n": 1}), Allow,

@@ -316,7 +316,11 @@ func Propose(p Policy, places Places, call Call, effect Effect, now time.Time) (
 	case rules[at].Effect == effect && !rules[at].Disabled:
 		return Proposal{Rule: rules[at], Changes: rules[at].ID}, ErrRuleIsThere
 	default:
-		found.Changes, found.Rule.ID = rules[at].ID, rules[at].ID
+		old := rules[at]
+		found.Changes, found.Rule.ID = old.ID, old.ID
+		if old.Effect != effect && strings.HasPrefix(old.ID, string(old.Effect)+"-") {
+			found.Rule.ID = freeID(r, rules) // the old one says the opposite
+		}
 		rules[at] = found.Rule
 	}
 	p.Rules = rules

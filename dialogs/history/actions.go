@@ -42,7 +42,7 @@ func newActions(w *Window) *actions {
 		name   string
 		effect policy.Effect
 	}{
-		{lang.L("Ask again"), policy.Ask},
+		{lang.L("Always ask"), policy.Ask},
 		{lang.L("Always allow"), policy.Allow},
 		{lang.L("Always deny"), policy.Deny},
 	} {
@@ -148,10 +148,13 @@ func (a *actions) showProposal(p proposal, err error) {
 }
 
 func announce(p proposal) string {
-	if p.Changes != "" {
+	switch p.Changes {
+	case "":
+		return lang.L("This rule will be saved as {{.Rule}}:", map[string]any{"Rule": p.Rule.ID})
+	case p.Rule.ID:
 		return lang.L("The rule {{.Rule}} will change to:", map[string]any{"Rule": p.Changes})
 	}
-	return lang.L("This rule will be saved as {{.Rule}}:", map[string]any{"Rule": p.Rule.ID})
+	return lang.L("This rule will replace {{.Old}}, as {{.Rule}}:", map[string]any{"Old": p.Changes, "Rule": p.Rule.ID})
 }
 
 func ruleLine(r policy.Rule) fyne.CanvasObject {

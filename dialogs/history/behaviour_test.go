@@ -472,22 +472,25 @@ func TestDecideAboutACallOfThePast(t *testing.T) {
 	}
 	tests := []struct {
 		name         string
+		named        string // the rule that there is for entry 7
 		entry        int64
 		press        string
 		says         string
 		rule         string
 		before, then policy.Effect
 	}{
-		{"deny what was allowed", 12, "Always deny", "This rule will be saved as",
+		{"deny what was allowed", "", 12, "Always deny", "This rule will be saved as",
 			"deny-go-test-go-vet", "", policy.Deny},
-		{"ask about what was denied", 7, "Ask again", "The rule no-pipes will change to", "no-pipes", policy.Deny,
-			policy.Ask},
+		{"ask about what was denied", "no-pipes", 7, "Always ask", "The rule no-pipes will change to", "no-pipes",
+			policy.Deny, policy.Ask},
+		{"ask about what a rule denied by its name", "deny-pipes", 7, "Always ask",
+			"This rule will replace deny-pipes, as ask-curl-https-example-com:", "ask-curl-https-example-com", "", policy.Ask},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := somebody()
 			if tt.entry == 7 { // as the rule is made for such a call
-				o.state.Config.Policy.Rules[1].CWD = blog
+				o.state.Config.Policy.Rules[1].CWD, o.state.Config.Policy.Rules[1].ID = blog, tt.named
 			}
 			w := openTestWindow(t, o, "light")
 			w.entries.open(tt.entry)
@@ -497,7 +500,8 @@ func TestDecideAboutACallOfThePast(t *testing.T) {
 				t.Errorf("before it is saved: %q; %v", effectOf(o, tt.rule), says(foot, tt.says))
 			}
 			tap(t, foot, "Save")
-			if effectOf(o, tt.rule) != tt.then || !says(foot, "Saved.") {
+			isLeft := tt.named != tt.rule && effectOf(o, tt.named) != ""
+			if effectOf(o, tt.rule) != tt.then || isLeft || !says(foot, "Saved.") {
 				t.Errorf("saved: %+v", o.rules())
 			}
 			tap(t, foot, "Close")
@@ -553,7 +557,7 @@ func TestASavedApprovalIsRevoked(t *testing.T) {
 	w := openTestWindow(t, o, "light")
 	w.entries.open(5)
 	foot := w.entries.detail.actions.content
-	tap(t, foot, "Ask again")
+	tap(t, foot, "Always ask")
 	if !says(foot, "This saved approval will be revoked:") || len(o.state.Grants) != 1 {
 		t.Error("it is not said before")
 	}

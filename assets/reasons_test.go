@@ -26,8 +26,9 @@ func TestReasonsAreComplete(t *testing.T) {
 			t.Errorf("%s: %q is not translated", said[s], s)
 		}
 	}
+	problems := fieldProblems(t)
 	for s, in := range translated {
-		if said[s] == "" {
+		if said[s] == "" && !strings.Contains(problems, filled.ReplaceAllString(s, "%")) {
 			t.Errorf("%q is translated, and nobody says it", s)
 		}
 		want, got := slices.Sorted(slices.Values(filled.FindAllString(s, -1))), filled.FindAllString(in, -1)
@@ -60,6 +61,17 @@ func sentencesSaid(t *testing.T) map[string]string {
 	readLimits(t, said)
 	readPrograms(t, said)
 	return said
+}
+
+// fieldProblems is the code that says what is wrong with the fields of a rule, with a % for each value.
+func fieldProblems(t *testing.T) string {
+	t.Helper()
+	var code strings.Builder
+	for _, name := range []string{"rule", "matchers", "pattern", "examples", "shell/pattern"} {
+		code.WriteString(strings.Join(readLines(t, "../policy/"+name+".go"), "\n"))
+	}
+	whole := regexp.MustCompile(`"\s*\+\s*"`).ReplaceAllString(code.String(), "")
+	return verbs.ReplaceAllString(whole, "%")
 }
 
 func isWholeSentence(s string) bool {

@@ -39,8 +39,8 @@ func checkID(r Rule) *FieldError {
 	case r.ID == "":
 		return &FieldError{"id", "missing: want a name that no other rule has"}
 	case len(r.ID) > 64 || strings.Trim(r.ID, idLetters) != "" || strings.IndexAny(r.ID[:1], "._-") == 0:
-		const want = "want up to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
-		return &FieldError{"id", fmt.Sprintf("%q: %s", r.ID, want)}
+		return &FieldError{"id", fmt.Sprintf("%q: want up to 64 letters, digits, dots, dashes and underscores, "+
+			"a letter or digit first", r.ID)}
 	}
 	return nil
 }
@@ -101,18 +101,25 @@ func checkTexts(r Rule) *FieldError {
 	return nil
 }
 
+// The problems that name keys, which the settings put in words of their own.
+const (
+	MatchesAll = "the rule would match every call: want at least one of " +
+		"agent, program, tool, class, path, command, run, cwd, session, mcp_server, host, args"
+	NotContained = "only commands run in the sandbox: want a rule without host and mcp_server"
+	NotByRun     = "a rule that allows commands bounds them by agent, program, tool, cwd and session only"
+)
+
 func checkMatchers(r Rule) *FieldError {
 	tool := r.Tool
 	if r.Effect.Permits() && strings.Trim(tool, "*") == "" {
 		tool = "" // allowing any tool is no restriction
 	}
 	if r.Effect == Sandbox && cmp.Or(r.Host, r.Server) != "" {
-		return &FieldError{"effect", "only commands run in the sandbox: want a rule without host and mcp_server"}
+		return &FieldError{"effect", NotContained}
 	}
 	text := cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD, r.Session, r.Server, r.Host)
 	if text == "" && len(r.Args) == 0 && len(r.Run) == 0 {
-		return &FieldError{"effect", "the rule would match every call: want at least one of " +
-			"agent, program, tool, class, path, command, run, cwd, session, mcp_server, host, args"}
+		return &FieldError{"effect", MatchesAll}
 	}
 	return nil
 }
@@ -133,8 +140,7 @@ func checkRun(r Rule) *FieldError {
 	case len(r.Run) > maxRun:
 		return &FieldError{"run", fmt.Sprintf("%d of them: want at most %d", len(r.Run), maxRun)}
 	case r.Effect.Permits() && (cmp.Or(r.Path, r.Command, r.Host, r.Server) != "" || len(r.Args) > 0):
-		return &FieldError{"run", "a rule that allows commands bounds them by agent, program, tool, cwd and " +
-			"session only"}
+		return &FieldError{"run", NotByRun}
 	}
 	for i, text := range r.Run {
 		if _, err := shell.ParsePattern(text); err != nil {

@@ -176,6 +176,66 @@ func TestABadRuleIsNotSaved(t *testing.T) {
 	}
 }
 
+// What is wrong with a rule is said by the names of the form, and in the user's language.
+func TestProblemsOfARuleAreTranslated(t *testing.T) {
+	w, _ := few(t)
+	w.tabs.selectIndex(onAllow)
+	long := strings.Repeat("x", 5000)
+	tests := []struct {
+		fill map[string]string
+		want string // in English
+	}{
+		{nil, "The rule would match every call. Fill in at least one field from Tool to Session."},
+		{map[string]string{"effect": "sandbox", "host": "a.com"},
+			"Only commands run in the sandbox. Leave Host and MCP server empty."},
+		{map[string]string{"effect": "allow", "run": "make", "host": "a.com"},
+			"To allow by Runs, leave Command, Files, Host, Fields and MCP server empty."},
+		{map[string]string{"id": ""}, "missing: want a name"},
+		{map[string]string{"id": "no such name"}, `"no such name": want up to 64 letters`},
+		{map[string]string{"id": "no-prod"}, "another rule has this name"},
+		{map[string]string{"note": long}, "too long"},
+		{map[string]string{"agent": "a\u202e"}, "cannot be seen"},
+		{map[string]string{"path": "~/src/["}, "is no pattern"},
+		{map[string]string{"cwd": "src"}, "starts nowhere"},
+		{map[string]string{"mcp_server": "a b"}, "want the name of an MCP server"},
+		{map[string]string{"host": "A"}, "want a host"},
+		{map[string]string{"args": "= x"}, "want the name of a field"},
+		{map[string]string{"args": "x ="}, "want a text"},
+		{map[string]string{"tool": "x", "expires": "soon"}, "want a day"},
+		{map[string]string{"run": "a | b"}, "write one command"},
+		{map[string]string{"run": strings.Repeat("make\n", 101)}, "101 of them"},
+		{map[string]string{"tool": "Bash", "command": "a", "examples.match": "b"}, `"b": the rule does not match it`},
+		{map[string]string{"tool": "Bash", "command": "a", "examples.no_match": "a"}, "the rule matches it"},
+		{map[string]string{"tool": "Bash", "examples.match": "{"}, "not a tool call"},
+		{map[string]string{"tool": "Bash", "examples.match": strings.Repeat("a\n", 21)}, "21 of them"},
+	}
+	for _, language := range []string{"en", "zh-CN"} {
+		dialogstest.Speak(t, language)
+		for _, tt := range tests {
+			w.allow.edit(policy.Rule{})
+			e := w.allow.editor
+			for key, text := range tt.fill {
+				if key == "effect" {
+					e.effect.SetSelected(controls.EffectName(policy.Effect(text)))
+					continue
+				}
+				e.texts[key].SetText(text)
+			}
+			test.Tap(e.save)
+			said := e.says.Text
+			for _, remark := range e.wrong {
+				said += shownBy(remark)
+			}
+			switch isSaid := strings.Contains(said, tt.want); {
+			case language == "en" && !isSaid:
+				t.Errorf("%q: says %q, want %q", tt.fill, said, tt.want)
+			case language != "en" && (isSaid || strings.Contains(said, "want") || said == ""):
+				t.Errorf("%q: says %q in Chinese", tt.fill, said)
+			}
+		}
+	}
+}
+
 // An error of a field is shown once the user has left it, until it is corrected.
 func TestAFieldComplainsOnceItWasLeft(t *testing.T) {
 	w, _ := few(t)
@@ -190,8 +250,14 @@ func TestAFieldComplainsOnceItWasLeft(t *testing.T) {
 	if e.says.Importance == widget.DangerImportance {
 		t.Errorf("a new rule starts with %q", e.says.Text)
 	}
+	if want := "Choose what the rule applies to."; e.says.Text != want {
+		t.Errorf("a new rule says %q, want %q", e.says.Text, want)
+	}
 	w.Win.Canvas().Focus(e.texts["path"])
 	e.texts["path"].SetText("~/src/[")
+	if want := "Files: \"~/src/[\" is no pattern"; !strings.HasPrefix(e.says.Text, want) {
+		t.Errorf("the foot says %q, want %q", e.says.Text, want)
+	}
 	if shownBy(e.wrong["path"]) != "" {
 		t.Error("it complains while the user types")
 	}

@@ -16,6 +16,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
@@ -35,7 +36,8 @@ type editor struct {
 
 	effect *widget.RadioGroup
 	class  *controls.Select
-	texts  map[string]*controls.TextField // by key of the policy file
+	labels map[string]string              // by key of the policy file
+	texts  map[string]*controls.TextField // by key, too
 	wrong  map[string]*controls.Remark    // by key, too
 	says   *widget.Label
 	save   *controls.Button
@@ -121,7 +123,7 @@ func (l formLine) set(typed string) {
 func newEditor(w *Window, r policy.Rule, rules []policy.Rule, closed func()) *editor {
 	e := &editor{part: newPart(w), was: r.ID, base: r, closed: closed, editable: true,
 		taken: map[string]bool{}, done: map[string]bool{},
-		texts: map[string]*controls.TextField{}, wrong: map[string]*controls.Remark{}}
+		labels: map[string]string{}, texts: map[string]*controls.TextField{}, wrong: map[string]*controls.Remark{}}
 	for _, other := range rules {
 		e.taken[other.ID] = other.ID != r.ID
 	}
@@ -188,7 +190,7 @@ func (e *editor) textLine(l formLine) fyne.CanvasObject {
 }
 
 func (e *editor) line(name, key string, input fyne.CanvasObject) fyne.CanvasObject {
-	e.wrong[key] = controls.NewRemark(widget.DangerImportance)
+	e.labels[key], e.wrong[key] = name, controls.NewRemark(widget.DangerImportance)
 	label := dialogs.Padded(9, 0, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground))
 	return container.NewBorder(nil, nil, topLeft(92, label), nil,
 		dialogs.Column(2, input, e.wrong[key].Content))
@@ -257,17 +259,43 @@ func (e *editor) show(r policy.Rule, err error) {
 		e.say(err.Error(), widget.LowImportance)
 		return
 	}
-	key, _, _ := strings.Cut(at.Key, "[")
-	line := e.wrong[key]
+	key := fieldOf(at)
+	line, problem := e.wrong[key], problemIn(at)
 	switch {
-	case !e.pressed && !e.done[key]:
-		e.say(lang.L("Choose what the rule applies to."), widget.LowImportance)
-	case line != nil:
-		line.Say(at.Problem)
+	case line == nil:
+		e.say(problem, widget.DangerImportance)
+	case e.pressed || e.done[key]:
+		line.Say(problem)
 		e.say("", widget.LowImportance)
+	case at.Problem == policy.MatchesAll:
+		e.say(lang.L("Choose what the rule applies to."), widget.LowImportance)
 	default:
-		e.say(err.Error(), widget.DangerImportance)
+		e.say(lang.L("{{.Field}}: {{.Problem}}", map[string]any{"Field": e.labels[key], "Problem": problem}),
+			widget.LowImportance)
 	}
+}
+
+// fieldOf returns the key of the field of the form that an error is about.
+func fieldOf(e *policy.FieldError) string {
+	key, _, _ := strings.Cut(e.Key, "[")
+	return key
+}
+
+// problemIn says what is wrong with a field, by the names of the form and in the user's language.
+func problemIn(e *policy.FieldError) string {
+	switch e.Problem {
+	case policy.MatchesAll:
+		return lang.L("The rule would match every call. Fill in at least one field from Tool to Session.")
+	case policy.NotContained:
+		return lang.L("Only commands run in the sandbox. Leave Host and MCP server empty.")
+	case policy.NotByRun:
+		return lang.L("To allow by Runs, leave Command, Files, Host, Fields and MCP server empty.")
+	}
+	said := assets.Reason(e.Problem)
+	if text, problem, isQuoted := strings.Cut(e.Problem, `": `); isQuoted && said == e.Problem {
+		return text + `": ` + assets.Reason(problem)
+	}
+	return said
 }
 
 // validate returns what is wrong with a rule. It may read the disk, so it runs off the UI goroutine.

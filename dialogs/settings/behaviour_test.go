@@ -10,6 +10,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/controls"
@@ -173,6 +174,51 @@ func TestABadRuleIsNotSaved(t *testing.T) {
 			}
 			o.isAs(t, fewRules())
 		})
+	}
+}
+
+// What Save finds wrong is scrolled into view.
+func TestAComplaintIsInView(t *testing.T) {
+	for name, tt := range map[string]struct{ key, text string }{
+		"a bad name":     {"id", "no such name"},
+		"missing folder": {"cwd", "/no/such/folder/**"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := few(t)
+			w.tabs.selectIndex(onAllow)
+			w.allow.edit(policy.Rule{})
+			e := w.allow.editor
+			e.texts["tool"].SetText("Bash")
+			e.texts[tt.key].SetText(tt.text)
+			var later []func()
+			w.After = func(_ time.Duration, f func()) { later = append(later, f) }
+			test.Tap(e.save)
+			w.Win.Resize(fyne.NewSize(900, 601)) // which lays it out
+			for _, f := range later {
+				f()
+			}
+			d, remark := fyne.CurrentApp().Driver(), e.wrong[tt.key].Content
+			end := d.AbsolutePositionForObject(remark).Y + remark.Size().Height
+			if foot := d.AbsolutePositionForObject(e.foot).Y; shownBy(e.wrong[tt.key]) == "" || end > foot {
+				t.Errorf("%q ends at %v, below the foot at %v", shownBy(e.wrong[tt.key]), end, foot)
+			}
+		})
+	}
+}
+
+// The hints of fields of several lines break only between words.
+func TestHintsAreWhole(t *testing.T) {
+	w, _ := few(t)
+	w.tabs.selectIndex(onAllow)
+	w.allow.edit(policy.Rule{})
+	w.Win.Resize(fyne.NewSize(900, 600))
+	for key, field := range w.allow.editor.texts {
+		for line := range strings.Lines(field.PlaceHolder) {
+			width := fyne.MeasureText(line, theme.TextSize(), fyne.TextStyle{}).Width
+			if room := field.Size().Width - 4*theme.InnerPadding(); field.MultiLine && width > room {
+				t.Errorf("%s: %q is %v wide, want at most %v", key, line, width, room)
+			}
+		}
 	}
 }
 

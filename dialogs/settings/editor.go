@@ -71,7 +71,7 @@ func formLines(r *policy.Rule) []formLine {
 	return []formLine{
 		{key: "tool", text: &r.Tool, name: lang.L("Tool"), hint: lang.L("Bash, or mcp__github__* for many")},
 		{key: "run", list: &r.Run, name: lang.L("Runs"),
-			hint: lang.L("go test (commands that start like this, also inside a command line; one per line)")},
+			hint: lang.L("go test (commands that start like this;\nalso inside a command line; one per line)")},
 		{key: "command", text: &r.Command, name: lang.L("Command"),
 			hint: lang.L("git status (exactly this command)")},
 		{key: "path", text: &r.Path, name: lang.L("Files"), hint: "~/src/**"},
@@ -326,7 +326,10 @@ func (e *editor) press() {
 		}
 		return func() {
 			e.show(r, err)
+			at, isField := errors.AsType[*policy.FieldError](err)
 			switch {
+			case isField && e.wrong[fieldOf(at)] != nil:
+				e.win.Reveal(e.wrong[fieldOf(at)].Content)
 			case err != nil:
 			case len(missing) > 0:
 				e.point(missing)
@@ -370,6 +373,7 @@ func (e *editor) point(missing map[string]string) {
 	for key, folder := range missing {
 		e.wrong[key].Say(lang.L("{{.Folder}} doesn't exist.",
 			map[string]any{"Folder": safetext.Line(folder, controls.QuoteLimit)}))
+		e.win.Reveal(e.wrong[key].Content)
 	}
 	e.anyway = true
 	e.nameSave(lang.L("Save anyway"))

@@ -224,9 +224,10 @@ func TestFilters(t *testing.T) {
 	if got := o.asked(); got != want || len(e.list.rows) != 2 {
 		t.Errorf("asked %+v, found %d rows", got, len(e.list.rows))
 	}
+	e.open(12)
 	e.search.SetText("make")
-	if !says(e.content, "Nothing found.") {
-		t.Error("nobody says that nothing was found")
+	if !says(e.content, "Nothing found.") || !says(e.content, "Select an entry.") || e.detail.actions.content.Visible() {
+		t.Error("nobody says that nothing was found, or an entry can still be decided about")
 	}
 	w.entries.set(history.Query{Rule: "tests", Session: "a1"})
 	if len(e.list.rows) != 2 || e.search.Text != "" || e.choices[0].Selected != "Any agent" {

@@ -41,7 +41,7 @@ func newDetail(w *Window) *detail {
 	d.page = container.NewVScroll(dialogs.Padded(14, 16, d.body))
 	d.actions, d.changes = newActions(w), newChanges(w, d.page)
 	d.content = container.NewBorder(nil, d.actions.content, nil, nil, d.page)
-	d.say(lang.L("Select an entry."), widget.LowImportance)
+	d.clear()
 	return d
 }
 
@@ -51,6 +51,13 @@ func (d *detail) say(s string, i widget.Importance) {
 	d.actions.set(history.Entry{})
 	d.changes.set(history.Entry{})
 	controls.SetContent(d.body, container.NewVBox(dialogs.Padded(60, 20, l)))
+}
+
+// clear shows no entry.
+func (d *detail) clear() {
+	d.work.Drop()
+	d.entry = history.Entry{}
+	d.say(lang.L("Select an entry."), widget.LowImportance)
 }
 
 func (d *detail) open(seq int64) {

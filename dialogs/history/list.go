@@ -65,6 +65,10 @@ func (l *entryList) find(q history.Query) {
 		l.rows, l.last = nil, group{}
 		l.UnselectAll()
 		l.take(p, err)
+		if err == nil && len(l.rows) == 0 {
+			l.chosen = 0
+			l.win.entries.detail.clear()
+		}
 		if at := l.selected(); at >= 0 {
 			l.Highlight(at)
 		}

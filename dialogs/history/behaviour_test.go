@@ -573,6 +573,17 @@ func TestASavedApprovalIsRevoked(t *testing.T) {
 	}
 }
 
+// Only an approval has an Allow.
+func TestAllowIsAboutApprovals(t *testing.T) {
+	w := openTestWindow(t, somebody(), "light")
+	for seq, want := range map[int64]bool{10: true, 9: false} {
+		w.entries.open(seq)
+		if got := says(w.entries.detail.body, "Allow enabled"); got != want {
+			t.Errorf("entry %d says when Allow was enabled: %v", seq, got)
+		}
+	}
+}
+
 func TestDetailLinks(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")

@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/controls"
@@ -273,7 +274,7 @@ func times(r interact.Record) detailSection {
 	at(lang.L("Asked"), r.Request.Created)
 	shown := r.Answer.Shown
 	at(lang.L("Shown"), shown.At)
-	if shown.Armed > 0 {
+	if shown.Armed > 0 && r.Request.Body.Kind() == api.KindApprove {
 		s.add(lang.L("Allow enabled"), lang.L("after {{.Time}}", map[string]any{"Time": duration(shown.Armed)}))
 	}
 	if shown.Decided > 0 {

@@ -13,9 +13,9 @@ import (
 
 // Step is one thing that must be right for an agent to ask through nod.
 type Step struct {
-	What  string
-	Err   error // what is wrong and what to do; nil if it is right
-	Hooks bool  // installing nod's hooks again may fix it
+	What  string // how it is, right or wrong
+	Err   error  // what is wrong and what to do; nil if it is right
+	Hooks bool   // installing nod's hooks again may fix it
 }
 
 const probeTimeout = 10 * time.Second
@@ -24,28 +24,43 @@ const probeTimeout = 10 * time.Second
 // the agent would run: an event that decides nothing.
 func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 	s, err := a.Status(m)
+	cure := "run: nod agents install " + a.Name
 	steps := []Step{
-		{What: a.Title + " is installed", Err: problem(s.Program == "", a.Program+" is not in PATH")},
-		{What: "nod can read its settings", Err: err},
+		step(a.Title+" is installed", a.Title+" is not installed",
+			problem(s.Program == "", a.Program+" is not in PATH"), false),
+		step("nod can read its settings", "nod can't read its settings", err, false),
 	}
 	if s.Dead == nil {
-		steps = append(steps, Step{"its settings contain nod's hooks",
-			problem(!s.Installed, "run: nod agents install "+a.Name), s.Partly})
+		steps = append(steps, step("its settings contain nod's hooks", "its settings lack nod's hooks",
+			problem(!s.Installed, cure), s.Partly))
 	}
 	for _, off := range s.Off {
-		steps = append(steps, Step{What: "its hooks are on", Err: off})
+		steps = append(steps, Step{What: "its hooks are off", Err: off})
 	}
 	if s.Installed && s.Off == nil {
 		steps = append(steps, Step{What: "its hooks are on"})
 	}
-	steps = append(steps, Step{"its settings let nod's hook wait for you", s.CutOff, true})
+	steps = append(steps, step("its settings let nod's hook wait for you",
+		"its settings don't let nod's hook wait for you", s.CutOff, true))
 	if len(s.Runs) > 0 {
-		steps = append(steps, Step{"the programs its hooks run exist", a.DeadHooks(s), true})
+		var dead error
+		if s.Dead != nil {
+			dead = fmt.Errorf("%w: %s", s.Dead, cure)
+		}
+		steps = append(steps, step("the programs its hooks run exist", "its hooks are broken", dead, true))
 	}
 	for i := 0; i < len(s.Runs) && !slices.ContainsFunc(steps[1:], Step.isWrong); i++ {
 		steps = append(steps, a.probe(ctx, s.Runs[i])...)
 	}
 	return s, steps
+}
+
+// step says that something is right or, if err is not nil, that it is wrong.
+func step(right, wrong string, err error, hooks bool) Step {
+	if err != nil {
+		return Step{wrong, err, hooks}
+	}
+	return Step{right, nil, hooks}
 }
 
 func (s Step) isWrong() bool { return s.Err != nil }
@@ -58,14 +73,14 @@ func (a Agent) probe(ctx context.Context, r Run) []Step {
 		return steps
 	}
 	_, err := run(ctx, 0, r.Program+" status", "")
-	if steps = append(steps, Step{What: "nod-desktop answers", Err: err}); err != nil {
+	if steps = append(steps, step("nod-desktop answers", "nod-desktop doesn't answer", err, false)); err != nil {
 		return steps
 	}
 	said, err := run(ctx, a.Hooks.Abstain, r.line, nothing)
 	if err == nil && said != "" {
 		err = fmt.Errorf("the hook printed %q instead of nothing", said)
 	}
-	return append(steps, Step{What: "a test call went through the hook", Err: err})
+	return append(steps, step("a test call went through the hook", "a test call didn't get through the hook", err, false))
 }
 
 func isNod(ctx context.Context, r Run) error {

@@ -60,7 +60,7 @@ func describeCheck(r checked) string {
 		if step.Problem == "" {
 			fmt.Fprintf(&text, "ok  %s\n", step.What)
 		} else {
-			fmt.Fprintf(&text, "no  %s: %s\n", step.What, step.Problem)
+			fmt.Fprintf(&text, "!!  %s: %s\n", step.What, step.Problem)
 		}
 	}
 	for _, remark := range r.Remarks {

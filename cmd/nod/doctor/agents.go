@@ -97,9 +97,9 @@ func (e *exam) judge(ctx context.Context, a agent.Agent, s agent.Status, steps [
 	for _, step := range steps {
 		switch {
 		case step.Err != nil && step.Hooks:
-			return failure(repair(a), "%s: no: %s", step.What, withoutCure(step.Err))
+			return failure(repair(a), "%s: %s", step.What, withoutCure(step.Err))
 		case step.Err != nil:
-			return failure(run("nod agents check %s", a.Name), "%s: no: %s", step.What, withoutCure(step.Err))
+			return failure(run("nod agents check %s", a.Name), "%s: %s", step.What, withoutCure(step.Err))
 		}
 	}
 	switch other, path := e.otherVersion(ctx, s.Runs); {

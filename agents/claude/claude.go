@@ -34,7 +34,8 @@ var Agent = agent.Agent{
 	Tested: tested,
 	Limits: []string{
 		"Its terminal shows its own prompt beside nod's window: the first answer counts.",
-		"With -p it has no prompt: while nod isn't running, its own rules decide, unless agents.strict names it.",
+		"With -p it has no prompt: while nod isn't running, its own rules decide, unless \"Deny while nod isn't running\" " +
+			"(agents.strict) is on.",
 		"With -p the model cannot ask you a question.",
 		"Before 2.1.332, a command in the text of a skill runs without asking nod if the skill's allowed-tools name it.",
 		"Do not use its HTTP hooks: while nod isn't running, any program of any user could take nod's port and allow " +

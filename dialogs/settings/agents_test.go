@@ -9,9 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/test"
 
 	"nod/agents/gemini"
+	"nod/agents/registry"
+	"nod/assets"
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 )
 
@@ -63,6 +67,21 @@ func TestAnAgentIsSetUpAndRemoved(t *testing.T) {
 	test.Tap(buttonIn(t, c.body, "Remove"))
 	if c.status.Installed || c.status.Partly {
 		t.Errorf("after it was removed: %+v", c.status)
+	}
+}
+
+// What nod cannot do for an agent names the switch that helps as the card does, in each language.
+func TestLimitsNameTheSwitch(t *testing.T) {
+	for _, language := range []string{"en", "zh-CN"} {
+		dialogstest.Speak(t, language)
+		for _, a := range registry.Installable() {
+			for _, limit := range a.Limits {
+				limit = assets.Reason(limit)
+				if strings.Contains(limit, "agents.strict") && !strings.Contains(limit, lang.L("Deny while nod isn't running")) {
+					t.Errorf("%s names only the key: %s", a.Name, limit)
+				}
+			}
+		}
 	}
 }
 

@@ -213,6 +213,21 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// A requester that names no agent is named by its program, as in its prompt, and each program has a heading.
+func TestProgramsAreNamed(t *testing.T) {
+	o := somebody()
+	for i, exe := range []string{"/usr/bin/python3.11", "/usr/bin/make", ""} {
+		who := interact.Requester{CWD: "/src/shop", Process: api.Process{PID: 7, Exe: exe}}
+		o.entries = append([]history.Entry{entryOf(int64(100+i), 0, who, bash("ls"), interact.Answer{})}, o.entries...)
+	}
+	w := openTestWindow(t, o, "light")
+	for i, want := range []string{"Unknown program · shop", "The program make · shop", "The program python3.11 · shop"} {
+		if r := w.entries.list.rows[2*i]; !r.heading || sessionName(r.line) != want {
+			t.Errorf("the heading says %q, want %q", sessionName(r.line), want)
+		}
+	}
+}
+
 func TestFilters(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")

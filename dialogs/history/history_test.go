@@ -69,6 +69,9 @@ func entryOf(seq int64, minutes int, who interact.Requester, body interact.Body,
 		Record: interact.Record{Request: r, Answer: a},
 		Hash:   "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 	}
+	if e.Agent == "" {
+		e.Program = who.Program()
+	}
 	if approve, ok := body.(interact.Approve); ok {
 		e.Tool, e.Class = approve.Tool, policy.Execute
 		e.Record.Why = policy.Decision{Effect: policy.Ask, Class: policy.Execute, Reason: "no rule covers this"}

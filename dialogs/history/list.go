@@ -39,12 +39,13 @@ type row struct {
 type group struct {
 	day            time.Time
 	agent, project string
+	program        string
 	session        string
 	machine        string
 }
 
 func groupOf(l history.Line) group {
-	return group{startOfDay(l.Settled), l.Agent, l.Project, l.Session, l.Machine}
+	return group{startOfDay(l.Settled), l.Agent, l.Project, l.Program, l.Session, l.Machine}
 }
 
 func newEntryList(w *Window, onOpen func(seq int64), onStatus func(error)) *entryList {

@@ -57,6 +57,7 @@ type Line struct {
 	Gist    string       `json:"gist,omitempty"`     // what it was about, in one line, as the agent wrote it
 	Machine string       `json:"machine,omitempty"`  // that asked; empty: this one
 	IsAgent bool         `json:"is_agent,omitempty"` // the program was verified to be the agent
+	Program string       `json:"program,omitempty"`  // verified name of a program that named no agent
 
 	Outcome api.Outcome `json:"outcome"`
 	By      api.By      `json:"by,omitempty"`
@@ -77,6 +78,7 @@ func (l Line) Result() api.Outcome {
 func (l Line) Requester() interact.Requester {
 	return interact.Requester{
 		Agent: l.Agent, IsAgent: l.IsAgent, Session: l.Session, CWD: l.Project, Machine: l.Machine,
+		Process: api.Process{Exe: l.Program},
 	}
 }
 

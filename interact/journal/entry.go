@@ -46,6 +46,9 @@ func (h head) line() history.Line {
 		Rule: cmp.Or(r.Answer.Rule, r.Why.Rule), Machine: r.Request.Requester.Machine, Device: r.Answer.Device,
 		IsAgent: r.Request.Requester.IsAgent, Sandbox: r.Answer.Confinement != policy.Confinement{},
 	}
+	if line.Agent == "" {
+		line.Program = r.Request.Requester.Program()
+	}
 	if a, ok := r.Request.Body.(interact.Approve); ok {
 		line.Tool, line.Class = a.Tool, cmp.Or(line.Class, a.Class)
 	}

@@ -48,6 +48,11 @@ func inIndex(t *testing.T, path, text string) (n int64) {
 func searchesHold(t *testing.T, r *journal.Reader) {
 	t.Helper()
 	all := whole(t, r)
+	for _, e := range all {
+		if e.Agent == "" && e.Program != "node" || e.Agent != "" && e.Program != "" {
+			t.Errorf("entry %d of the agent %q is by the program %q", e.Seq, e.Agent, e.Program)
+		}
+	}
 	random := rand.New(rand.NewPCG(3, 5))
 	for range 25 {
 		q := randomQuery(random)

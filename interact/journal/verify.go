@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -131,12 +132,13 @@ func (c *chain) skip(s *sqlite.Stmt) error {
 	return nil
 }
 
-// columns are the columns of a [history.Line], and lineColumns is their number.
+// columns are the columns of a [history.Line], and lineColumns is their number. No text in JSON can hold what instr
+// looks for. The last one holds the program.
 const (
 	columns = `seq, id, created, settled, kind, agent, session, project, tool, class, gist, outcome, by, rule,
-		machine, device, instr(head, CAST('"is_agent":true' AS BLOB)), ` + sandbox  // which no text in JSON can hold
+		machine, device, instr(head, CAST('"is_agent":true' AS BLOB)), ` + sandbox + `, CASE agent WHEN '' THEN head END`
 
-	lineColumns = 18
+	lineColumns = 19
 
 	sandbox = `instr(head, CAST('"confinement":{' AS BLOB))`
 )
@@ -149,5 +151,19 @@ func scanLine(s *sqlite.Stmt) history.Line {
 		Tool: s.ColumnText(8), Class: policy.Class(s.ColumnText(9)), Gist: s.ColumnText(10),
 		Outcome: api.Outcome(s.ColumnText(11)), By: api.By(s.ColumnText(12)), Rule: s.ColumnText(13),
 		Machine: s.ColumnText(14), Device: s.ColumnText(15), IsAgent: s.ColumnInt(16) > 0, Sandbox: s.ColumnInt(17) > 0,
+		Program: programIn(blob(s, 18)),
 	}
+}
+
+// programIn returns the name of the program that asked; "" if the head is missing or cannot be read.
+func programIn(text []byte) string {
+	var h struct {
+		Record struct {
+			Request struct {
+				Requester interact.Requester `json:"requester"`
+			} `json:"request"`
+		} `json:"record"`
+	}
+	_ = json.Unmarshal(text, &h)
+	return h.Record.Request.Requester.Program()
 }

@@ -15,6 +15,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"nod/assets"
 	"nod/dialogs/dialogstest"
@@ -158,5 +160,22 @@ func TestRisksAreTranslated(t *testing.T) {
 		if zh[text] == "" {
 			t.Errorf("zh-CN lacks %q", text)
 		}
+	}
+}
+
+// Chinese has few spaces: a paragraph that only broke at them would leave most of a line empty.
+func TestChineseFillsItsLines(t *testing.T) {
+	setLook(t, "zh-CN")
+	const text = "代理可在此读取而无需询问。Git 仓库无需信任：会查看其配置，若其中指定了程序则会询问。"
+	byWord, l := widget.NewLabel(text), Lines(text, theme.SizeNameText, widget.MediumImportance)
+	byWord.Wrapping = fyne.TextWrapWord
+	var heights [2]float32 // of all widths
+	for width := float32(160); width < 400; width += 10 {
+		for i, o := range []fyne.CanvasObject{byWord, l} {
+			heights[i] += resizeToWidth(o, width)
+		}
+	}
+	if heights[1] >= heights[0] {
+		t.Errorf("paragraphs are %v high, and %v if they break at spaces", heights[1], heights[0])
 	}
 }

@@ -3,6 +3,8 @@ package dialogs
 import (
 	"image/color"
 	"iter"
+	"strings"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -160,6 +162,9 @@ func Badge(s string, c fyne.ThemeColorName) fyne.CanvasObject {
 func Lines(s string, size fyne.ThemeSizeName, importance widget.Importance) *widget.Label {
 	l := widget.NewLabel(s)
 	l.Wrapping = fyne.TextWrapWord
+	if strings.ContainsFunc(tr("Allow"), func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+		l.Wrapping = fyne.TextWrapBreak // Fyne would break lines only at spaces, of which Chinese has few
+	}
 	l.SizeName, l.Importance = size, importance
 	return l
 }

@@ -125,15 +125,13 @@ func (j *Journal) trim() error {
 // dropOld deletes entries that are too old. A clock set far ahead must not cost the history, so "now" is at most the
 // last entry's time plus nod's uptime.
 func (w *writer) dropOld() (more bool, err error) {
-	now := time.Now()
-	err = query(w.file.conn, "SELECT settled FROM entries ORDER BY seq DESC LIMIT 1", func(s *sqlite.Stmt) error {
-		if latest := time.UnixMicro(s.ColumnInt64(0)).Add(time.Since(w.j.opened)); latest.Before(now) {
-			now = latest
-		}
-		return nil
-	})
+	last, err := number(w.file.conn, "SELECT settled FROM entries ORDER BY seq DESC LIMIT 1") // 0: there is none to delete
 	if err != nil {
 		return false, err
+	}
+	now := time.Now()
+	if latest := time.UnixMicro(last).Add(time.Since(w.j.opened)); latest.Before(now) {
+		now = latest
 	}
 	oldest := now.Add(-w.j.opts.Config().Keep).UnixMicro()
 	return w.dropWhile(func(settled int64) bool { return settled < oldest })

@@ -191,12 +191,9 @@ func recognize(conn *sqlite.Conn) error {
 var errForeign = errors.New("a newer nod or another program wrote it")
 
 func isDamage(err error) bool {
-	switch sqlite.ErrCode(err).ToPrimary() {
-	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
-		return true
-	}
-	return errors.Is(err, errForeign) || errors.Is(err, errNotPlain) ||
-		errors.Is(err, errTruncated)
+	code := sqlite.ErrCode(err).ToPrimary()
+	return code == sqlite.ResultCorrupt || code == sqlite.ResultNotADB ||
+		errors.Is(err, errForeign) || errors.Is(err, errNotPlain) || errors.Is(err, errTruncated)
 }
 
 var errTruncated = errors.New("it became shorter")

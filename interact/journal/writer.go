@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -138,11 +139,8 @@ func (w *writer) commit(group []*write) error {
 }
 
 func isPassing(err error) bool {
-	switch sqlite.ErrCode(err).ToPrimary() {
-	case sqlite.ResultOK, sqlite.ResultFull, sqlite.ResultBusy, sqlite.ResultLocked:
-		return true
-	}
-	return false
+	passing := []sqlite.ResultCode{sqlite.ResultOK, sqlite.ResultFull, sqlite.ResultBusy, sqlite.ResultLocked}
+	return slices.Contains(passing, sqlite.ErrCode(err).ToPrimary())
 }
 
 // failTime is how long the disk may fail before nod starts another file, which may land on a good part of the disk. It

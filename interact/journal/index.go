@@ -263,7 +263,10 @@ func (x *indexer) plan(ctx context.Context) (next step, err error) {
 		if next.strip, err = readGroup(conn, max(at.bodies, at.gone), old); err != nil {
 			return err
 		}
-		at.bodies = reached(next.strip, max(at.bodies, old))
+		at.bodies = max(at.bodies, old)
+		if n := len(next.strip); n > 0 {
+			at.bodies = next.strip[n-1].Seq
+		}
 		isStripped := at.bodies >= old
 		if next.add, err = readGroup(conn, at.seq, math.MaxInt64); err != nil {
 			return err
@@ -368,12 +371,4 @@ func readGroup(conn *sqlite.Conn, after, last int64) (group []history.Entry, err
 		err = nil
 	}
 	return group, err
-}
-
-// reached returns the number of the group's last entry, or all if the group is empty.
-func reached(group []history.Entry, all int64) int64 {
-	if len(group) == 0 {
-		return all
-	}
-	return group[len(group)-1].Seq
 }

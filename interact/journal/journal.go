@@ -93,7 +93,7 @@ func Open(path string, o Options) *Journal {
 		o.Added = func() {}
 	}
 	j := &Journal{
-		Reader: newReader(path), opts: o, opened: time.Now(),
+		Reader: &Reader{path: path}, opts: o, opened: time.Now(),
 		writes: make(chan *write), wrote: changes.NewSignal(),
 	}
 	j.closing, j.close = context.WithCancel(context.Background())

@@ -47,7 +47,7 @@ type pool struct {
 // OpenReader opens the journal at path for reading. It waits briefly for a running nod to move its queue into the
 // database.
 func OpenReader(path string) (*Reader, error) {
-	r := newReader(path)
+	r := &Reader{path: path}
 	for begun := time.Now(); time.Since(begun) < 10*queueDelay; time.Sleep(queueDelay / 4) {
 		if info, err := os.Lstat(queuePath(path)); err != nil || info.Size() == 0 {
 			break
@@ -58,8 +58,6 @@ func OpenReader(path string) (*Reader, error) {
 	}
 	return r, nil
 }
-
-func newReader(path string) *Reader { return &Reader{path: path} }
 
 // Close closes the file and interrupts its readers.
 func (r *Reader) Close() error {

@@ -159,8 +159,7 @@ func (h head) with(kept []byte) (head, error) {
 
 func split(r interact.Record) (rest, said interact.Record) {
 	rest = r
-	said.Request.Body = r.Request.Body
-	rest.Request.Body = outline(r.Request.Body)
+	said.Request.Body, rest.Request.Body = r.Request.Body, outline(r.Request.Body)
 	said.Request.Reported, rest.Request.Reported = outlineOf(r.Request.Reported), nil
 	said.Why.Reason, rest.Why.Reason = r.Why.Reason, ""
 	said.Answer.Reason, rest.Answer.Reason = r.Answer.Reason, ""
@@ -171,8 +170,7 @@ func split(r interact.Record) (rest, said interact.Record) {
 	return rest, said
 }
 
-func join(rest, said interact.Record) interact.Record {
-	r := rest
+func join(r, said interact.Record) interact.Record {
 	r.Request.Body, r.Request.Reported, r.Why.Reason = said.Request.Body, said.Request.Reported, said.Why.Reason
 	r.Answer.Reason, r.Answer.Text, r.Answer.Values = said.Answer.Reason, said.Answer.Text, said.Answer.Values
 	r.Answer.Shown.Facts, r.Answer.Shown.Diff = said.Answer.Shown.Facts, said.Answer.Shown.Diff

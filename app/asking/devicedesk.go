@@ -76,14 +76,11 @@ func (d *deviceDesk) serve(ctx context.Context, address string) (end func()) {
 		return func() {}
 	}
 	serving, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		server.Run(serving)
-	}()
+	var running sync.WaitGroup
+	running.Go(func() { server.Run(serving) })
 	return func() {
 		cancel()
-		<-ended
+		running.Wait()
 	}
 }
 

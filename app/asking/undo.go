@@ -65,11 +65,7 @@ func (u *undos) remove(id int) (*undoable, error) {
 func (u *undos) all() []operator.Undo {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	list := make([]operator.Undo, len(u.list))
-	for i, one := range u.list {
-		list[i] = one.Undo
-	}
-	return list
+	return each(u.list, func(one *undoable) operator.Undo { return one.Undo })
 }
 
 // revoked names the grants that are gone.

@@ -210,13 +210,8 @@ func (w *windows) offersOf(c policy.Call) policy.Offers {
 // reportedOffers returns the offers of a relay, which saves the approvals there. No relay can offer a rule, which would
 // be this desk's.
 func reportedOffers(r interact.Reported) policy.Offers {
-	offers := policy.Offers{Parts: r.Offers.Parts}
-	for _, o := range r.Offers.Grants {
-		if !o.Scope.IsPermanent() {
-			offers.Grants = append(offers.Grants, o)
-		}
-	}
-	return offers
+	isRule := func(o policy.Offer) bool { return o.Scope.IsPermanent() }
+	return policy.Offers{Parts: r.Offers.Parts, Grants: slices.DeleteFunc(slices.Clone(r.Offers.Grants), isRule)}
 }
 
 func (w *windows) keepTime(pending []interact.Request) {
@@ -240,9 +235,7 @@ func (w *windows) keepTime(pending []interact.Request) {
 
 func (w *windows) remove(p *openPrompt) {
 	w.mu.Lock()
-	if i := slices.Index(w.pending, p); i >= 0 {
-		w.pending = slices.Delete(w.pending, i, i+1)
-	}
+	w.pending = slices.DeleteFunc(w.pending, func(other *openPrompt) bool { return other == p })
 	delete(w.drafts, p.ID)
 	w.used = time.Now()
 	w.mu.Unlock()

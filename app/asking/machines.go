@@ -307,12 +307,13 @@ func (m *machines) lineTo(key remote.Key) remote.Line {
 }
 
 func (m *machines) count() (n int) {
-	for _, p := range m.book.Peers() {
-		m.mu.Lock()
-		if c := m.online[p.Key.Sign]; p.Role == remote.RoleMachine && c != nil && c.isUp {
+	keys := m.keys()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, key := range keys {
+		if c := m.online[key.Sign]; c != nil && c.isUp {
 			n++
 		}
-		m.mu.Unlock()
 	}
 	return n
 }

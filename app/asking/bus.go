@@ -75,7 +75,7 @@ func askNotifications(ctx context.Context) (ok, markup bool) {
 			return false
 		}
 		var capabilities []string
-		service := conn.Object(desktop.Notifications, "/org/freedesktop/Notifications")
+		service := conn.Object(desktop.Notifications, notificationsPath)
 		err := service.Call(desktop.Notifications+".GetCapabilities", 0).Store(&capabilities)
 		markup = err != nil || slices.Contains(capabilities, "body-markup")
 		_, answered := errors.AsType[dbus.Error](err)

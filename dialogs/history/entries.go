@@ -171,21 +171,18 @@ func (p *entriesPage) set(q history.Query) {
 func (p *entriesPage) showChips() {
 	p.chips.Objects = nil
 	q := &p.filter
-	add := func(text string, drop func()) {
+	add := func(filter *string, text string) {
+		if *filter == "" {
+			return
+		}
 		p.chips.Add(controls.NewButton(text, theme.CancelIcon(), func() {
-			drop()
+			*filter = ""
 			p.showChips()
 			p.find()
 		}))
 	}
-	if q.Session != "" {
-		name := map[string]any{"Name": safetext.Line(q.Session, nameLimit)}
-		add(lang.L("Session {{.Name}}", name), func() { q.Session = "" })
-	}
-	if q.Rule != "" {
-		name := map[string]any{"Name": safetext.Line(q.Rule, nameLimit)}
-		add(lang.L("Decided by {{.Name}}", name), func() { q.Rule = "" })
-	}
+	add(&q.Session, lang.L("Session {{.Name}}", map[string]any{"Name": plainName(q.Session)}))
+	add(&q.Rule, lang.L("Decided by {{.Name}}", map[string]any{"Name": plainName(q.Rule)}))
 	dialogs.SetVisible(p.chips, len(p.chips.Objects) > 0)
 }
 

@@ -19,20 +19,16 @@ import (
 )
 
 type attentionPage struct {
-	content  fyne.CanvasObject
+	part     // its body has a row for each agent that can be muted
 	settings settingList
 	appear   *choiceRow
 	hours    *savedEntry
 	days     *daysRow
-
-	win   *Window
-	muted *fyne.Container // a row for each agent
-	mutes map[string]*checkRow
-	known drawn
+	mutes    map[string]*checkRow
 }
 
 func newAttentionPage(w *Window) *attentionPage {
-	p := &attentionPage{win: w, days: newDays(w), mutes: map[string]*checkRow{}, muted: container.NewStack()}
+	p := &attentionPage{part: newPart(w), days: newDays(w), mutes: map[string]*checkRow{}}
 	ways := []option{
 		{config.AppearFocused, lang.L("take focus")},
 		{config.AppearUnfocused, lang.L("show without focus")},
@@ -59,7 +55,7 @@ func newAttentionPage(w *Window) *attentionPage {
 				func(c *config.Config) *bool { return &c.Notifications.DoNotDisturb }),
 			p.hours, p.days),
 		dialogs.Column(9, header(lang.L("Muted agents"),
-			lang.L("Prompts from these agents always wait in the tray.")), p.muted),
+			lang.L("Prompts from these agents always wait in the tray.")), p.body),
 	)
 	return p
 }
@@ -76,11 +72,11 @@ func (p *attentionPage) listAgents(s operator.State) {
 	names := slices.AppendSeq(slices.Clone(s.Config.Notifications.Muted), maps.Keys(s.Contacts))
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if !p.known.changed(names) {
+	if !p.drawn.changed(names) {
 		return
 	}
 	clear(p.mutes)
-	controls.SetContent(p.muted, listOf(names, func(name string) fyne.CanvasObject {
+	controls.SetContent(p.body, listOf(names, func(name string) fyne.CanvasObject {
 		row := newMember(p.win, safetext.Line(registry.Title(name), maxAgentName), "", name,
 			func(c *config.Config) *[]string { return &c.Notifications.Muted })
 		p.mutes[name] = row

@@ -50,10 +50,8 @@ func nodIcon(size float32) fyne.CanvasObject {
 }
 
 func factRow(name, value string, behind ...fyne.CanvasObject) fyne.CanvasObject {
-	text := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
-	text.TextStyle.Monospace = true
-	text.Wrapping = fyne.TextWrapBreak
-	words := dialogs.Column(3, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground), dialogs.Tight(text))
+	words := dialogs.Column(3, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground),
+		controls.Exact(value, theme.SizeNameCaptionText))
 	buttons := container.NewHBox(append(behind, copyButton(value))...)
 	return dialogs.Padded(8, 14, controls.Besides(12, words, buttons))
 }

@@ -112,9 +112,7 @@ func (b *brief) place(width float32) float32 {
 		all = b.column(width)
 	}
 	switch {
-	case fits:
-		return b.row(b.parts, 0, width)
-	case folds && !b.open && (width-labelWidth(b.parts)-gaps)/float32(len(b.parts)) >= leastShare:
+	case fits, folds && !b.open && (width-labelWidth(b.parts)-gaps)/float32(len(b.parts)) >= leastShare:
 		return b.row(b.parts, 0, width)
 	case folds && !b.open:
 		var y float32

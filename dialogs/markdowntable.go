@@ -50,7 +50,9 @@ func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []f
 			style.Alignment = cellAlignments[cell.Alignment]
 		}
 		text := newLinkedText(m.w, m.inlines(n, style, 0))
-		columns.note(len(cells), text)
+		text.Wrapping = fyne.TextWrapOff
+		columns.natural[len(cells)] = max(columns.natural[len(cells)], text.MinSize().Width)
+		text.Wrapping = fyne.TextWrapWord
 		cells = append(cells, text)
 	}
 	return cells
@@ -59,12 +61,6 @@ func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []f
 type tableColumns struct {
 	rowLayout
 	natural []float32 // width of each column without wrapping
-}
-
-func (c *tableColumns) note(column int, text *linkedText) {
-	text.Wrapping = fyne.TextWrapOff
-	c.natural[column] = max(c.natural[column], text.MinSize().Width)
-	text.Wrapping = fyne.TextWrapWord
 }
 
 // widths distributes the width of the table: columns that need less than their share leave the rest to the others.

@@ -89,7 +89,7 @@ func (q *queue) step(by int) {
 func (q *queue) neighbour(e *entry, by int) *entry {
 	list := q.waiting()
 	i := slices.Index(list, e)
-	if i < 0 || len(list) == 0 {
+	if i < 0 {
 		return e
 	}
 	return list[(i+by+len(list))%len(list)]

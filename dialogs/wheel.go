@@ -41,27 +41,41 @@ func (s *sheet) Scrolled(ev *fyne.ScrollEvent) { s.scroll.Scrolled(ev) }
 
 func (f *textFrame) Scrolled(ev *fyne.ScrollEvent) { f.scroll.Scrolled(ev) }
 
+// Covered is a renderer of Fyne with an object over the whole widget.
+type Covered struct {
+	fyne.WidgetRenderer
+	Cover fyne.CanvasObject
+}
+
+func (c *Covered) Objects() []fyne.CanvasObject {
+	return append(slices.Clip(c.WidgetRenderer.Objects()), c.Cover)
+}
+
+func (c *Covered) Layout(size fyne.Size) {
+	c.WidgetRenderer.Layout(size)
+	c.Cover.Resize(size)
+}
+
 // fieldRenderer is the renderer of a text field. The wheel scrolls its text to the end, and then what is around the
 // field.
 type fieldRenderer struct {
-	fyne.WidgetRenderer
-	wheel *wheel
-	text  *container.Scroll // in the field; nil if it does not scroll
+	Covered
+	text *container.Scroll // in the field; nil if it does not scroll
 }
 
 // NewField adds the wheel to a renderer of Fyne; around scrolls what is around the field.
 func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *fieldRenderer {
-	f := &fieldRenderer{WidgetRenderer: r}
+	f := &fieldRenderer{}
 	for _, o := range r.Objects() {
 		if s, isScroll := o.(*container.Scroll); isScroll {
 			f.text = s
 		}
 	}
-	f.wheel = newWheel(func(ev *fyne.ScrollEvent) {
+	f.Covered = Covered{r, newWheel(func(ev *fyne.ScrollEvent) {
 		if f.text == nil || f.text.Content == nil || !scrolled(f.text, ev) {
 			around(ev)
 		}
-	})
+	})}
 	return f
 }
 
@@ -70,15 +84,6 @@ func scrolled(s *container.Scroll, ev *fyne.ScrollEvent) bool {
 	was := s.Offset
 	s.Scrolled(ev)
 	return s.Offset != was
-}
-
-func (f *fieldRenderer) Objects() []fyne.CanvasObject {
-	return append(slices.Clip(f.WidgetRenderer.Objects()), f.wheel)
-}
-
-func (f *fieldRenderer) Layout(size fyne.Size) {
-	f.WidgetRenderer.Layout(size)
-	f.wheel.Resize(size)
 }
 
 func (f *fieldRenderer) fits() bool {

@@ -4,7 +4,6 @@ package controls
 
 import (
 	"image/color"
-	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -53,23 +52,15 @@ func (b *Button) FocusLost() {
 }
 
 func (b *Button) CreateRenderer() fyne.WidgetRenderer {
-	return &ringed{b.Button.CreateRenderer(), b, canvas.NewRectangle(color.Transparent)}
+	ring := canvas.NewRectangle(color.Transparent)
+	return &ringed{dialogs.Covered{WidgetRenderer: b.Button.CreateRenderer(), Cover: ring}, b, ring}
 }
 
 // ringed is the renderer of a button with a line around it while it has the focus.
 type ringed struct {
-	fyne.WidgetRenderer
+	dialogs.Covered
 	button *Button
 	ring   *canvas.Rectangle
-}
-
-func (r *ringed) Objects() []fyne.CanvasObject {
-	return append(slices.Clip(r.WidgetRenderer.Objects()), r.ring)
-}
-
-func (r *ringed) Layout(size fyne.Size) {
-	r.WidgetRenderer.Layout(size)
-	r.ring.Resize(size)
 }
 
 func (r *ringed) Refresh() {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -97,24 +98,16 @@ func (l *entryList) add(lines []history.Line) {
 	if len(lines) > 0 {
 		l.end = lines[len(lines)-1].Seq
 	}
-	rank := map[group]int{} // by the newest entry of each
+	rank := map[group]int{} // by the newest entry of each, which comes last
 	days := map[time.Time]int{}
-	for i, line := range lines {
+	for i, line := range slices.Backward(lines) {
 		g := groupOf(line)
-		if _, known := rank[g]; !known {
-			rank[g] = i
-		}
-		if _, known := days[g.day]; !known {
-			days[g.day] = i
-		}
+		rank[g], days[g.day] = i, i
 	}
 	lines = slices.Clone(lines)
 	slices.SortStableFunc(lines, func(a, b history.Line) int {
 		ga, gb := groupOf(a), groupOf(b)
-		if ga.day != gb.day {
-			return days[ga.day] - days[gb.day]
-		}
-		return rank[ga] - rank[gb]
+		return cmp.Or(days[ga.day]-days[gb.day], rank[ga]-rank[gb])
 	})
 	for _, line := range lines {
 		if g := groupOf(line); g != l.last {

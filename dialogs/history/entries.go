@@ -73,8 +73,7 @@ func newEntriesPage(w *Window) *entriesPage {
 	}
 	second := container.NewGridWithColumns(firstElsewhere, selects[:firstElsewhere]...)
 	p.elsewhere = container.NewGridWithColumns(firstElsewhere, selects[firstElsewhere:]...)
-	p.elsewhere.Hide()
-	p.chips.Hide()
+	p.follow()
 	top := dialogs.Padded(10, 12, dialogs.Column(8, first, second, p.elsewhere, p.chips, p.status.Content))
 	found := container.NewStack(p.list, container.NewVBox(dialogs.Padded(40, 20, p.empty)))
 	p.content = container.NewBorder(dialogs.Column(0, top, dialogs.Rule()), nil, nil, nil,
@@ -101,7 +100,6 @@ func (p *entriesPage) makeChoices() {
 		lang.L("Last 7 days"), lang.L("Last 30 days")}, func(string) { p.picked() })
 	p.times.Selected = p.times.Options[0]
 	p.asked = controls.NewCheck(lang.L("Hide passed calls"), func(bool) { p.picked() })
-	p.follow()
 }
 
 func plainName(name string) string { return safetext.Line(name, nameLimit) }
@@ -122,10 +120,8 @@ func (p *entriesPage) follow() {
 	for _, c := range p.choices {
 		c.offer(c.get(p.filter))
 	}
-	if p.elsewhere != nil {
-		hasAny := func(c *choice) bool { return len(c.values) > 0 }
-		dialogs.SetVisible(p.elsewhere, slices.ContainsFunc(p.choices[firstElsewhere:], hasAny))
-	}
+	hasAny := func(c *choice) bool { return len(c.values) > 0 }
+	dialogs.SetVisible(p.elsewhere, slices.ContainsFunc(p.choices[firstElsewhere:], hasAny))
 	p.asked.SetChecked(p.filter.Asked)
 	p.showChips()
 }

@@ -330,7 +330,14 @@ func newPart(w *Window) part {
 // change saves a change of the configuration. It calls f off the UI goroutine, more than once if another program
 // changes the configuration meanwhile, and then done on the UI goroutine.
 func (w *Window) change(f func(*config.Config) error, done func(error)) {
-	w.Act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
+	w.Act(func(ctx context.Context) error {
+		saved, err := operator.Change(ctx, w.opts.Operator, *w.saved.Load(), f)
+		w.saved.Store(&saved)
+		if errors.Is(err, config.ErrChanged) {
+			return fmt.Errorf("%s: %w", lang.L("The settings keep changing; try again"), err)
+		}
+		return err
+	}, func(err error) {
 		if err == nil {
 			w.Fail(nil)
 			w.sayDone(lang.L("Saved"))
@@ -349,15 +356,6 @@ func (w *Window) sayDone(what string) {
 			w.tabs.note()
 		}
 	})
-}
-
-func (w *Window) replace(ctx context.Context, f func(*config.Config) error) error {
-	saved, err := operator.Change(ctx, w.opts.Operator, *w.saved.Load(), f)
-	w.saved.Store(&saved)
-	if errors.Is(err, config.ErrChanged) {
-		return fmt.Errorf("%s: %w", lang.L("The settings keep changing; try again"), err)
-	}
-	return err
 }
 
 func with[T comparable](list []T, x T, in bool) []T {

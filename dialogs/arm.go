@@ -111,7 +111,7 @@ func (a *arming) remaining() (time.Duration, bool) {
 	now := a.now()
 	left := a.quietUntil.Sub(now)
 	if !a.ready {
-		left = max(left, a.since.Add(a.after).Sub(now), time.Nanosecond) // which [arming.hear] ends
+		left = max(left, a.since.Add(a.after).Sub(now), time.Nanosecond) // which [arming.heartbeat] ends
 	}
 	return max(left, 0), true
 }

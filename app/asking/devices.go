@@ -53,7 +53,7 @@ type devicesConfig struct {
 	version string       // of this nod
 	folder  string       // where certificate and push keys are kept
 	seal    []byte       // signs the certificate's file
-	push    *device.Push // nil: its keys cannot be kept, so Web Push wakes no device
+	push    *device.Push // nil: its keys cannot be kept, so nothing wakes a device
 	book    *book.Book
 	config  func() config.Config
 	say     func(string, string)
@@ -122,13 +122,8 @@ func (d *devices) isNear(p remote.Peer) bool {
 }
 
 func (d *devices) wakes(p remote.Peer) bool {
-	switch d.config().Remote.Phone.Push {
-	case "":
-		return false
-	case config.PushWeb:
-		return d.push != nil && d.push.Has(p.Key.Sign)
-	}
-	return true
+	to := d.config().Remote.Phone.Push
+	return to != "" && d.push != nil && (to != config.PushWeb || d.push.Has(p.Key.Sign))
 }
 
 // wake tells the devices that a request is pending, and nothing about it.

@@ -817,3 +817,15 @@ func TestInvitations(t *testing.T) {
 		}
 	})
 }
+
+// Without its keys nothing wakes a device: who is paused is not asked there.
+func TestNothingWakesWithoutPush(t *testing.T) {
+	for _, to := range []string{"", config.PushWeb, "https://ntfy.example.com/me"} {
+		c := config.Default()
+		c.Remote.Phone.Push = to
+		d := newDevices(devicesConfig{config: func() config.Config { return c }})
+		if d.wakes(remote.Peer{}) {
+			t.Errorf("%q wakes a device", to)
+		}
+	}
+}

@@ -124,6 +124,10 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 			"git push origin main:x", "git push -f origin main",
 		}},
 		{"git pull", []string{"git pull --rebase"}, []string{"git pull host:path main", "git pull ext::sh"}},
+		{"gh pr edit 3 --body x", []string{"gh pr edit 3", "gh pr edit 3 --body 'y z'"}, []string{
+			"gh pr edit 4 --body x", "gh pr edit 3 --title x", "gh pr edit 3 --body-file x",
+		}},
+		{"gh pr close 3 -d", []string{"gh pr close 3", "gh pr close 3 -d -c 'No more'"}, []string{"gh pr close 4 -d"}},
 		{"git merge x", []string{"git merge y"}, []string{"git merge host:y", "git merge -s x y"}},
 	} {
 		p := withGrants(t, tt.seen)

@@ -316,7 +316,13 @@ func (r *reading) value(name string, v flag, w word) string {
 	if v.optional {
 		mark = "="
 	}
-	r.give(name, mark+w.text)
+	isAny := v.typ == wordTypes["MESSAGE"] && !r.program.restrains(name)
+	if isAny && r.program.extends(name) {
+		r.given = append(r.given, name)
+		r.note(w.text, markTold+name, name+mark+w.text)
+	} else {
+		r.give(name, mark+w.text)
+	}
 	if r.values == nil {
 		r.values = map[string]string{}
 	}
@@ -327,7 +333,7 @@ func (r *reading) value(name string, v flag, w word) string {
 	if r.program.traits[traitAtFiles] && strings.HasPrefix(w.text, "@") {
 		return r.name + " reads more words from the file " + quote(w.text) + "."
 	}
-	if w.splits || !w.known && (!v.typ.free || r.program.restrains(name)) {
+	if w.splits || !w.known && !isAny && (!v.typ.free || r.program.restrains(name) || r.program.extends(name)) {
 		return "The value of " + name + " is known only when it runs."
 	}
 	return r.check(w, v.typ)

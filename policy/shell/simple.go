@@ -350,7 +350,8 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	shown := cmp.Or(r.seems, r)
 	problem = cmp.Or(problem, shown.feed(in, w.source))
 	p.words, p.entry = Pattern{Words: r.lead, Flags: r.counting()}, r.program
-	p.free = slices.DeleteFunc(slices.Concat(r.given, r.limits), r.program.extends)
+	extends := func(f string) bool { return r.program.extends(flagName(f)) }
+	p.free = slices.DeleteFunc(slices.Concat(r.given, r.limits), extends)
 	if p.args = r.args; problem == "" && r.program != unknown {
 		p.lead = r.lead
 	}

@@ -128,6 +128,8 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 			"gh pr edit 4 --body x", "gh pr edit 3 --title x", "gh pr edit 3 --body-file x",
 		}},
 		{"gh pr close 3 -d", []string{"gh pr close 3", "gh pr close 3 -d -c 'No more'"}, []string{"gh pr close 4 -d"}},
+		{"apt-get remove x", []string{"apt-get -q remove x"}, []string{"apt-get remove y"}},
+		{"git fetch origin", []string{"git fetch -qv origin", "git fetch --dry-run origin"}, nil},
 		{"git merge x", []string{"git merge y"}, []string{"git merge host:y", "git merge -s x y"}},
 	} {
 		p := withGrants(t, tt.seen)

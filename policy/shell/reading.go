@@ -302,6 +302,9 @@ func (r *reading) nextValue(name string, v flag, args []word, i int) (int, strin
 
 // give notes a flag of the entry, with its value if any. For a flag that restrains or extends, the value matters too.
 func (r *reading) give(name, value string) {
+	if twice := name + name[1:]; r.has(name) && r.program.flags[twice].extends { // -q -q is -qq
+		name = twice
+	}
 	r.given = append(r.given, name)
 	if r.program.restrains(name) {
 		r.limits = append(r.limits, name+value)

@@ -104,6 +104,39 @@ func sampleValue(p *program, e *entry, flag string) string {
 	return mark + "zzz"
 }
 
+// unlike are letters that do not mean the long flag that starts with them: -v is verbose, -d debug. One -q is not two.
+const unlike language.Words = "" +
+	"-d--diff-colored -d--draft -d--dry -d--dry-run -l--latest -l--list-tests -l--local -l--locked-mode -m--markers " +
+	"-n--dry-run -p--package-lock-only -p--prune-tags -q--quiet -q--quit -s--setup-only -s--setup-plan -s--short " +
+	"-s--show-files -s--show-only -s--skip -s--skip-build -s--skip-update -s--staged -s--status -s--strategy-option " +
+	"-s--summary -t--tasks -t--theirs -u--update -u--user -v--verify-no-changes -v--version"
+
+// TestLetters holds the letters of an entry to its long flags: where both are without a value, -y means --yes.
+func TestLetters(t *testing.T) {
+	all, err := readPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := map[string]string{"-U": "--upgrade", "-L": "--latest", "-R": "--recursive", "-y": "--assume-yes"}
+	for name := range all.entries {
+		p := all.find(name)
+		for long, f := range p.flags {
+			if p.kind != task || f.typ != nil || f.never != "" || len(long) < 4 || strings.HasPrefix(long, "--no-") {
+				continue
+			}
+			for letter, l := range p.flags {
+				isOne := len(letter) == 2 && strings.HasPrefix(long[1:], letter) || others[letter] == long
+				if !isOne || l.typ != nil || l.never != "" || unlike.Has(letter+long) {
+					continue
+				}
+				if p.restrains(long) && !p.restrains(letter) || p.extends(long) && !p.extends(letter) {
+					t.Errorf("%s: %s does what %s does, and counts as less", name, letter, long)
+				}
+			}
+		}
+	}
+}
+
 // restraining matches names of flags that often restrain.
 var restraining = regexp.MustCompile(`(?i)dry|check|simulat|pretend|plan|preview|diff|list|only|just|dump|verif|help|` +
 	`version|offline|frozen|locked|immutable|cached|staged|abort|quit$|^--no-?(act|exec|emit|run|write|install|build|` +
@@ -113,7 +146,7 @@ var restraining = regexp.MustCompile(`(?i)dry|check|simulat|pretend|plan|preview
 const doNot language.Words = "" +
 	"--abort-on-container-exit --allowOnly --benchmark-only --build_tests_only --check-cache --check-cfg " +
 	"--check-chars --check-files --check-leaks --check-sourced --check-untyped-defs --checkJs --checkout --checks " +
-	"--checks-with-tag --checks-without-tag --diff-colored --disable-pip-version-check --display-only-correctable " +
+	"--checks-with-tag --checks-without-tag --disable-pip-version-check --display-only-correctable " +
 	"--display-only-fail-level-offenses --display-only-safe-correctable --emitDeclarationOnly " +
 	"--enable-disabled-checks --enable-only --errors-only --expandSnapshotDiff --fast-only --files-with-diff " +
 	"--forbid-only --force-check --format-version --ignore-checks --ignore-rust-version " +

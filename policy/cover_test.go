@@ -130,6 +130,14 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 		{"gh pr close 3 -d", []string{"gh pr close 3", "gh pr close 3 -d -c 'No more'"}, []string{"gh pr close 4 -d"}},
 		{"apt-get remove x", []string{"apt-get -q remove x"}, []string{"apt-get remove y"}},
 		{"git fetch origin", []string{"git fetch -qv origin", "git fetch --dry-run origin"}, nil},
+		{"git rebase --abort", []string{"git rebase --abort", "git rebase --abort -q"}, []string{"git rebase --skip"}},
+		{"rubocop", []string{"rubocop -dP", "rubocop lib"}, nil},
+		{"python manage.py migrate", []string{"python manage.py migrate -v 2", "python manage.py migrate --plan"}, nil},
+		{"make release", []string{"make -s release", "make -k release"}, nil},
+		{"nx run-many -t test", []string{"nx run-many -t test", "nx run-many --verbose --parallel -t test"}, nil},
+		{"pnpm --filter a run b", []string{"pnpm -F a run b", "pnpm --filter a run b --silent"}, []string{"pnpm -r run b"}},
+		{"mvn verify -pl a", []string{"mvn -q verify -pl a", "mvn verify -pl a -B -DskipTests"}, nil},
+		{"npm run deploy -w a", []string{"npm run deploy -w a --silent", "npm run deploy -w a --if-present"}, nil},
 		{"git merge x", []string{"git merge y"}, []string{"git merge host:y", "git merge -s x y"}},
 	} {
 		p := withGrants(t, tt.seen)

@@ -80,7 +80,7 @@ func (p Part) Work() string {
 	}
 	isOdd := func(flag string) bool {
 		changes := kind == "builds" && programs().changes.Has(strings.TrimPrefix(flag, markOperand))
-		return !changes && !slices.Contains(p.free, flag) || flag == "--abort" // which takes back a user's work
+		return !changes && !slices.Contains(p.free, flag)
 	}
 	if slices.ContainsFunc(p.words.Flags, isOdd) {
 		return ""

@@ -153,7 +153,9 @@ func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 	if !t.Fits(p) { // if it fits, nod knows the program
 		return false
 	}
-	isRestrained := slices.ContainsFunc(t.Flags, func(f string) bool { return p.entry.restrains(flagName(f)) })
+	isRestrained := slices.ContainsFunc(t.Flags, func(f string) bool { // by more than a value that must be the same
+		return p.entry.restrains(flagName(f)) && !p.entry.extends(flagName(f))
+	})
 	isNew := func(f string) bool {
 		isFree := (!isRestrained || prints(f)) && slices.Contains(p.free, f) && !p.Understood
 		return !isFree && !t.has(f)

@@ -127,7 +127,7 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 		{"gh pr edit 3 --body x", []string{"gh pr edit 3", "gh pr edit 3 --body 'y z'"}, []string{
 			"gh pr edit 4 --body x", "gh pr edit 3 --title x", "gh pr edit 3 --body-file x",
 		}},
-		{"gh pr close 3 -d", []string{"gh pr close 3", "gh pr close 3 -d -c 'No more'"}, []string{"gh pr close 4 -d"}},
+		{"gh pr close 3 -d", []string{"gh pr close 3"}, []string{"gh pr close 4 -d", "gh pr close 3 -c x"}},
 		{"apt-get remove x", []string{"apt-get -q remove x"}, []string{"apt-get remove y"}},
 		{"git fetch origin", []string{"git fetch -qv origin", "git fetch --dry-run origin"}, nil},
 		{"git rebase --abort", []string{"git rebase --abort", "git rebase --abort -q"}, []string{"git rebase --skip"}},
@@ -135,7 +135,7 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 		{"python manage.py migrate", []string{"python manage.py migrate -v 2", "python manage.py migrate --plan"}, nil},
 		{"make release", []string{"make -s release", "make -k release"}, nil},
 		{"nx run-many -t test", []string{"nx run-many -t test", "nx run-many --verbose --parallel -t test"}, nil},
-		{"pnpm --filter a run b", []string{"pnpm -F a run b", "pnpm --filter a run b --silent"}, []string{"pnpm -r run b"}},
+		{"pnpm --filter a run b", []string{"pnpm --filter a run b --silent"}, []string{"pnpm -r run b"}},
 		{"mvn verify -pl a", []string{"mvn -q verify -pl a", "mvn verify -pl a -B -DskipTests"}, nil},
 		{"npm run deploy -w a", []string{"npm run deploy -w a --silent", "npm run deploy -w a --if-present"}, nil},
 		{"git merge x", []string{"git merge y"}, []string{"git merge host:y", "git merge -s x y"}},

@@ -94,6 +94,10 @@ func TestDecide(t *testing.T) {
 		{"a slash is nothing special in a name", allow(Rule{Tool: "a*z"}), file("a/b/z", ""), Allow, "r", ""},
 		{"brackets are themselves", allow(Rule{Tool: "x[ab]*"}), file("xa1", ""), Ask, "", ""},
 
+		{"a name that gzip lengthens", deny(Rule{Path: "**/private.gz"}), bash("zcat private"), Deny, "r", ""},
+		{"a name that gzip takes", deny(Rule{Path: "**/private.gz"}), bash("zcat private.gz"), Deny, "r", ""},
+		{"a name that unzip lengthens", deny(Rule{Path: "**/private.zip"}), bash("unzip -p private x"), Deny, "r", ""},
+
 		{"agent", allow(Rule{Agent: "claude-code", Class: Unknown}), bash("make"), Allow, "r", ""},
 		{"another agent", allow(Rule{Agent: "codex", Class: Unknown}), bash("make"), Ask, "", ""},
 		{"class", allow(Rule{Class: Write}), file("Write", "/home/u/src/shop/a"), Allow, "r", ""},

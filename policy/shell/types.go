@@ -51,6 +51,8 @@ func init() { // for COMMAND leads back to the programs
 		"PATH":      {check: pathOf(Look), streams: true, names: true},
 		"FOLDER":    {check: folder},
 		"FILE":      {check: pathOf(Read), streams: true, names: true},
+		"GZIPFILE":  {check: packed(".gz", "-gz", ".z", "-z", "_z", ".Z"), streams: true, names: true},
+		"ZIPFILE":   {check: packed(".zip", ".ZIP"), streams: true, names: true},
 		"LOCALFILE": {check: localFile, names: true},
 		"TREE":      {check: pathOf(Tree), names: true},
 		"WRITE":     {check: pathOf(Write), names: true},
@@ -510,6 +512,20 @@ func pathOf(kind Kind) check {
 		}
 		r.reach(kind, w.text)
 		return ""
+	}
+}
+
+// packed makes a check of a file for a program that looks for the name with one of some ends when there is none.
+func packed(ends ...string) check {
+	return func(r *reading, w word) string {
+		problem := pathOf(Read)(r, w)
+		isShort := !slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(w.text, end) })
+		if n := len(r.accesses); n > 0 && r.accesses[n-1].Path == w.text && isShort {
+			for _, end := range ends {
+				r.reach(Read, w.text+end)
+			}
+		}
+		return problem
 	}
 }
 

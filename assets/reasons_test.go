@@ -218,7 +218,7 @@ func readPrograms(t *testing.T, said map[string]string) {
 			if keyword == "outside" {
 				said["{{.A}} "+rest] = fmt.Sprintf("%s:%d", name, i+1)
 			}
-			if ok && (keyword == "why" || keyword == "never") {
+			if ok && (keyword == "why" || keyword == "never" || keyword == "needs") {
 				said[reason] = fmt.Sprintf("%s:%d", name, i+1)
 			}
 		}

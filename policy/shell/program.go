@@ -51,8 +51,8 @@ import (
 //	extends  flags with which it does more: --force. Allowing a command without one does not allow it with it. Before the
 //	         first program of a file they count for all entries, and no program does more without them
 //	prints   before the first program of a file: flags that only change what any program prints: --verbose
-//	needs    flags of which one must be there, perhaps the word with and flags without which none need be, a colon
-//	         and the reason as a sentence for a user
+//	needs    flags, or the word OPERAND, of which one must be there, perhaps the word with and flags without which none
+//	         need be, a colon and the reason as a sentence for a user
 //	grows    how many times it may lengthen its input, perhaps the word with and flags without which it
 //	         does not
 //	output   an example of everything that it prints: an object id
@@ -186,13 +186,14 @@ const (
 	traitFed     = "fed-operand" // without an operand, what is fed to it is the first one
 	traitLines   = "lines"       // a word may hold line ends: it changes files, so it never counts as reading
 	traitHoards  = "hoards"      // it keeps all that it is fed, in memory or on the disk
+	traitWhole   = "whole-lines" // it keeps a line of what it is fed, however long
 )
 
 const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitFirst + " " + traitAlone + " " +
 	traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " + traitNamed + " " +
 	traitEnded + " " + traitAssigns + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " +
 	traitRepo + " " + traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitHoards + " " +
-	traitRemotes
+	traitRemotes + " " + traitWhole
 
 // A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most runs of the
 // nod command read no shell.

@@ -516,7 +516,8 @@ func (r *reading) judgeOperands() string {
 // lacks says why a missing flag is needed.
 func (r *reading) lacks() string {
 	for _, n := range r.program.needs {
-		if (len(n.with) == 0 || r.has(n.with...)) && !r.has(n.flags...) {
+		isGiven := r.has(n.flags...) || len(r.operands) > 0 && slices.Contains(n.flags, "OPERAND")
+		if (len(n.with) == 0 || r.has(n.with...)) && !isGiven {
 			return n.why
 		}
 	}

@@ -675,11 +675,12 @@ func (p *Part) sample(text string, from *syntax.Word) string {
 	return ""
 }
 
-// How many times longer than what was read a text may get in a pipeline (maxGrown), and where a program keeps it
-// (maxKept); how many times longer a loop over its lines may make it (linesGrow).
+// How many times longer than what was read a text may get in a pipeline (maxGrown), where a program keeps it
+// (maxKept), and where one keeps a line (maxLine); how many times longer a loop over its lines may make it (linesGrow).
 const (
 	maxGrown  = 100_000
 	maxKept   = 1000
+	maxLine   = 10_000
 	linesGrow = 32
 )
 
@@ -688,7 +689,8 @@ const growsInto = "It may lengthen text until it fills memory or disk."
 func (w *walk) grow(r *reading) {
 	fed := max(w.fedGrown, 1)
 	w.grown = max(w.grown, fed*r.growth())
-	if w.grown > maxGrown || fed >= maxKept && r.program.traits[traitHoards] {
+	keeps := fed >= maxKept && r.program.traits[traitHoards] || fed >= maxLine && r.program.traits[traitWhole]
+	if w.grown > maxGrown || keeps {
 		w.refuse(growsInto)
 	}
 }

@@ -38,6 +38,8 @@ func TestBuildsGrant(t *testing.T) {
 		"go run ./cmd/shop":                Ask,
 		"go generate ./...":                Ask,
 		"go test -exec ./x ./...":          Ask,
+		"go test -fuzz=X ./a":              Ask,
+		"go test -fuzz X -fuzztime 9s ./a": Ask,
 		"go test -toolexec ./x":            Ask,
 		"go build -o /home/u/.bashrc":      Ask,
 		"go test -coverprofile /etc/x":     Ask,

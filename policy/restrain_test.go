@@ -261,7 +261,6 @@ func TestAlwaysKeepsWhatRestrains(t *testing.T) {
 		{"go test ./...", "go test -cpuprofile main.go ."},
 		{"go test ./...", "go test -outputdir cmd ."},
 		{"go test ./a", "go test -fuzz=X ./a"},
-		{"go test -fuzz=X ./a", "go test -fuzz=Y ./a"},
 		{"go test -coverprofile=c.out ./...", "go test -coverprofile=main.go ./..."},
 		{"go build ./...", "go build -o main.go ."},
 		{"curl https://example.com/a", "curl -o main.go https://example.com/a"},

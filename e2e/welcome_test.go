@@ -32,7 +32,8 @@ func TestWelcome(t *testing.T) {
 	page := func(w image.Rectangle) image.Rectangle { w.Max.Y -= footHeight; return w }
 	n.button(plainButton, func(w image.Rectangle) image.Rectangle { w.Min.X += w.Dx() / 2; return page(w) })
 	n.press("Tab", "Tab", "Return") // Set up… of Claude Code
-	do := n.button(accent, page)
+	// Set up… is on the right, with a line around it in the same color.
+	do := n.button(accent, func(w image.Rectangle) image.Rectangle { w.Max.X -= w.Dx() / 2; return page(w) })
 	if _, err := os.Stat(hooks); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("changed before the user agreed: %v", err)
 	}

@@ -315,7 +315,12 @@ func TestKeys(t *testing.T) {
 	if w.Win.Canvas().Focused() != w.entries.search {
 		t.Error("the search has not the focus")
 	}
-	test.Type(w.entries.search, "git")
+	test.Type(w.entries.search, "make")
+	w.seek()
+	test.Type(w.entries.search, "git") // in place of it
+	if w.entries.search.Text != "git" {
+		t.Errorf("searching %q", w.entries.search.Text)
+	}
 	w.press(fyne.KeyEscape)
 	if w.entries.search.Text != "" || !w.Visible() {
 		t.Errorf("after Escape: searching %q", w.entries.search.Text)

@@ -86,7 +86,11 @@ func (w *Window) build() {
 	w.Win.Resize(fyne.NewSize(1100, 700))
 }
 
-func (w *Window) seek() { w.Win.Canvas().Focus(w.entries.search) }
+// seek moves the focus to the search, where what the user types replaces what stands there.
+func (w *Window) seek() {
+	w.Win.Canvas().Focus(w.entries.search)
+	w.entries.search.TypedShortcut(&fyne.ShortcutSelectAll{})
+}
 
 func (w *Window) typedKey(k *fyne.KeyEvent) (isUsed bool) {
 	switch {

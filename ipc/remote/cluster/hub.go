@@ -292,19 +292,13 @@ func (h *hub) endAll(err error) {
 	}
 }
 
-// plain returns an address without its user part, which may be a token.
-func plain(u *url.URL) string {
-	c := *u
-	c.User = nil
-	return c.String()
-}
-
 // where returns the address of cfg without passwords and tokens, for messages.
 func where(cfg config.NATS) string {
 	var all []string
 	for part := range strings.SplitSeq(cfg.URL, ",") {
 		if u, err := url.Parse(strings.TrimSpace(part)); err == nil {
-			all = append(all, plain(u))
+			u.User = nil // may be a token
+			all = append(all, u.String())
 		}
 	}
 	return strings.Join(all, ", ")

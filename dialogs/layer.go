@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"cmp"
 	"image/color"
 	"slices"
 
@@ -17,7 +18,7 @@ type menuItem struct {
 	danger      bool
 	parted      bool              // a line above it
 	heading     fyne.CanvasObject // above it, under the line; nil for none
-	decides     bool              // it answers requests: by keyboard it needs the chord of the affirmative
+	chord       string            // that it needs by keyboard because it answers requests, or ""
 	do          func()
 }
 
@@ -67,13 +68,13 @@ func (l *layer) close() (wasOpen bool) {
 	return true
 }
 
-func (l *layer) affirm() {
-	for _, it := range l.items {
-		if it.focused && it.item.decides {
-			it.Tapped(nil)
-			return
-		}
+// press chooses the line that has the focus, if that takes chord.
+func (l *layer) press(chord string) (chosen bool) {
+	i := slices.IndexFunc(l.items, func(m *menuLine) bool { return m.focused && m.item.chord == chord })
+	if i >= 0 {
+		l.items[i].Tapped(nil)
 	}
+	return i >= 0
 }
 
 func (l *layer) start() *menuLine {
@@ -154,8 +155,8 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 	}
 	mark := widget.NewIcon(nil)
 	text := Column(1, Tight(Lines(m.item.text, theme.SizeNameText, importance)))
-	if m.item.small != "" {
-		text.Add(Tight(Lines(m.item.small, theme.SizeNameCaptionText, widget.LowImportance)))
+	if small := cmp.Or(m.item.small, m.item.chord); small != "" {
+		text.Add(Tight(Lines(small, theme.SizeNameCaptionText, widget.LowImportance)))
 	}
 	line := beside(Sized(16, 16, mark), 8, text)
 	return newPainted(container.NewStack(ground, Padded(6, 8, line)), func() {
@@ -189,7 +190,7 @@ func (m *menuLine) Tapped(*fyne.PointEvent) {
 
 func (m *menuLine) TypedKey(ev *fyne.KeyEvent) {
 	switch {
-	case presses(ev) && m.item.decides:
+	case presses(ev) && m.item.chord != "":
 	case presses(ev):
 		m.Tapped(nil)
 	case m.layer.typedKey(m, ev):

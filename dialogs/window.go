@@ -337,7 +337,7 @@ func (w *window) finish(pg *page, a interact.Answer) {
 func (w *window) affirm() {
 	switch {
 	case w.menu != nil:
-		w.menu.affirm()
+		w.menu.press(affirmativeHint())
 	case w.page == nil:
 	default:
 		w.decide(w.page.kind.affirm)
@@ -371,7 +371,7 @@ func (w *window) explainTooFast() {
 }
 
 func (w *window) refuse() {
-	if w.mayRefuse() {
+	if w.mayRefuse() && (w.menu == nil || !w.menu.press(negativeHint())) {
 		w.closeMenu()
 		w.page.kind.refuse()
 	}
@@ -635,7 +635,7 @@ func (w *window) openQueue(current *entry) {
 		})
 	}
 	items = append(items, menuItem{
-		text: tr("Deny all from this session"), small: affirmativeHint(), danger: true, parted: true, decides: true,
+		text: tr("Deny all from this session"), chord: negativeHint(), danger: true, parted: true,
 		do: func() { w.denySession(current) },
 	})
 	w.openMenu(current, current.page.head.queue, items)
@@ -687,8 +687,11 @@ func (w *window) openMore(e *entry) {
 	}
 	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
-			text: text, small: affirmativeHint(), parted: true, decides: true,
+			text: text, chord: affirmativeHint(), parted: true,
 			do: func() {
+				if e.page.ownAnswer && e.page.kind.stepBack() {
+					return
+				}
 				const why = "nobody decided: the user leaves it to the agent, ask there"
 				w.finish(e.page, userAnswer(api.Dismissed, why))
 			},

@@ -605,13 +605,74 @@ func TestTimeOutText(t *testing.T) {
 		}
 		s.tap(s.page().head.more)
 		last := s.p.window.menu.items[len(s.p.window.menu.items)-1].item
-		if last.decides != (test.elsewhere != "") || last.decides && last.text != test.elsewhere {
+		if decides := last.chord != ""; decides != (test.elsewhere != "") || decides && last.text != test.elsewhere {
 			t.Errorf("%T: the menu ends with %q, want %q", test.body, last.text, test.elsewhere)
 		}
 		s.key(fyne.KeyEscape)
 		s.pass(time.Hour) // the broker enforces the deadline; the window only shows it
 		s.wantOpen("1")
 	}
+}
+
+// A line of a menu that answers requests takes one chord: the one that means the same in the prompt.
+func TestChordsInMenus(t *testing.T) {
+	enter := func(s *screen) { s.key(fyne.KeyReturn) }
+	affirm := func(s *screen) { s.chord(fyne.KeyReturn) }
+	refuse := func(s *screen) { s.chord(fyne.KeyD) }
+	queue := func(s *screen) fyne.Tappable { return s.page().head.queue }
+	more := func(s *screen) fyne.Tappable { return s.page().head.more }
+	for _, test := range []struct {
+		name     string
+		menu     func(*screen) fyne.Tappable
+		at       fyne.KeyName // moves to the first or the last line
+		press    func(*screen)
+		one, two api.Outcome
+	}{
+		{"Deny all: Enter", queue, fyne.KeyEnd, enter, "", ""},
+		{"Deny all: Ctrl+Enter", queue, fyne.KeyEnd, affirm, "", ""},
+		{"Deny all: Ctrl+D", queue, fyne.KeyEnd, refuse, api.Denied, api.Denied},
+		{"a request: Ctrl+Enter", queue, fyne.KeyHome, affirm, "", ""},
+		{"a request: Ctrl+D", queue, fyne.KeyHome, refuse, api.Denied, ""},
+		{"the terminal: Enter", more, fyne.KeyEnd, enter, "", ""},
+		{"the terminal: Ctrl+Enter", more, fyne.KeyEnd, affirm, api.Dismissed, ""},
+		{"the terminal: Ctrl+D", more, fyne.KeyEnd, refuse, api.Denied, ""},
+		{"snooze: Ctrl+Enter", more, fyne.KeyHome, affirm, "", ""},
+	} {
+		s := newScreen(t)
+		s.open(bash("1", "make"))
+		s.open(bash("2", "make all"))
+		s.ready()
+		s.tap(test.menu(s))
+		s.pass(time.Second)
+		s.key(test.at)
+		test.press(s)
+		one, _ := s.answer("1")
+		two, _ := s.answer("2")
+		if one.Outcome != test.one || two.Outcome != test.two {
+			t.Errorf("%s: %q, %q; want %q, %q", test.name, one.Outcome, two.Outcome, test.one, test.two)
+		}
+	}
+}
+
+// To leave a form to the terminal asks once before it discards answers.
+func TestElsewhereAsksBeforeItDiscards(t *testing.T) {
+	s := newScreen(t)
+	r := request("1", api.Form{Questions: []api.Question{{ID: "q", Question: "Which?"}}})
+	r.Silence = api.AsksInTerminal
+	s.open(r)
+	s.typeText("some answer")
+	for i := range 2 {
+		if _, answered := s.answer("1"); answered {
+			t.Fatal("the answers are discarded unasked")
+		}
+		s.pass(time.Second)
+		s.tap(s.page().head.more)
+		s.tapText("Answer in the terminal")
+		if i == 0 && !s.shows("Discard your answers? Press Esc or close again.") {
+			t.Error("nothing asks whether to discard the answers")
+		}
+	}
+	s.wantOutcome("1", api.Dismissed)
 }
 
 func TestScope(t *testing.T) {

@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
+	"nod/policy/basefile"
 	"nod/policy/config"
 )
 
@@ -138,13 +140,24 @@ func (l *textList) refresh(s operator.State) {
 }
 
 func typedFolder(folder string) (string, error) {
-	if folder == "~" || strings.HasPrefix(folder, "~/") {
-		return strings.TrimRight(folder, "/"), nil
+	if rest, inHome := strings.CutPrefix(folder, "~"); inHome && (rest == "" || rest[0] == '/') {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		folder = home + rest
 	}
 	if !filepath.IsAbs(folder) {
 		return "", errors.New(lang.L("Enter a full path, such as /srv/code or ~/src."))
 	}
-	return filepath.Clean(folder), nil
+	isFolder, inTime := basefile.InTime(func() bool {
+		info, err := os.Stat(folder)
+		return err == nil && info.IsDir()
+	})
+	if inTime && !isFolder {
+		return "", errors.New(lang.L("There is no such folder."))
+	}
+	return prompt.FromHome(filepath.Clean(folder)), nil
 }
 
 // chooseFolder lets the user choose a folder, in the desktop's dialog if possible, else in Fyne's.

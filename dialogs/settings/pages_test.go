@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -88,12 +89,20 @@ func TestFolders(t *testing.T) {
 	w, o := few(t)
 	w.tabs.selectIndex(onFolders)
 	p := w.folders
-	code := t.TempDir()
+	home, code := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.Mkdir(filepath.Join(home, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(code, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	add := func(typed string) {
 		p.entry.SetText(typed)
 		test.Tap(p.add)
 	}
-	for _, typed := range []string{"src", "", "relative/x", "~someone/x"} {
+	for _, typed := range []string{"src", "", "relative/x", "~someone/x", "~/gone", file} {
 		add(typed)
 		if shownBy(p.problem) == "" {
 			t.Errorf("%q is taken", typed)

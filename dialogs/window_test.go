@@ -1218,7 +1218,7 @@ func TestQueueList(t *testing.T) {
 	s.canvas().Focus(all)
 	s.key(fyne.KeyReturn) // a plain key does not decide
 	s.wantOpen("1")
-	s.chord(fyne.KeyReturn)
+	s.chord(fyne.KeyD)
 	s.wantOutcome("1", api.Denied)
 	s.wantOutcome("3", api.Dismissed)
 	s.wantOpen("5")

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// leastMark is the length of the shortest mark of a cut.
+const leastMark = 21 // "… ‹9 more characters›"
+
 // Line renders s on one line for a label, and visibly cuts it after about max characters.
 func Line(s string, max int) string { return line(s, max, false) }
 
@@ -19,21 +22,30 @@ func line(s string, max int, monospaced bool) string {
 	if limit := 8*max + 64; len(head) > limit {
 		head = Prefix(head, limit)
 	}
+	var spans []Span
+	whole := 0 // characters of all spans
+	for i, l := range render(head, nativeScripts(head), monospaced) {
+		if i > 0 {
+			spans = append(spans, Span{Text: "‹newline›", Kind: Run, Source: "\n"})
+		}
+		spans = append(spans, l.Spans...)
+	}
+	for _, span := range spans {
+		whole += utf8.RuneCountInString(span.Text)
+	}
+	if len(head) == len(s) && whole <= max+leastMark { // a mark would be longer than what it hides
+		max = whole
+	}
 
 	var b strings.Builder
 	drawn, shown := 0, 0 // characters drawn, bytes of s shown by them
-	for i, l := range render(head, nativeScripts(head), monospaced) {
-		if i > 0 {
-			l.Spans = append([]Span{{Text: "‹newline›", Kind: Run, Source: "\n"}}, l.Spans...)
-		}
-		for _, span := range l.Spans {
-			text, source := fit(span, max-drawn)
-			b.WriteString(text)
-			drawn += utf8.RuneCountInString(text)
-			shown += source
-			if source < len(span.Source) {
-				return cut(&b, s[shown:])
-			}
+	for _, span := range spans {
+		text, source := fit(span, max-drawn)
+		b.WriteString(text)
+		drawn += utf8.RuneCountInString(text)
+		shown += source
+		if source < len(span.Source) {
+			break
 		}
 	}
 	if shown < len(s) {

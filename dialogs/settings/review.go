@@ -37,9 +37,9 @@ const leastHeight = 60
 // mean another program with these keys.
 type chordButton struct{ controls.Button }
 
-func newChordButton(text string, tapped func()) *chordButton {
+func newChordButton(text, key string, tapped func()) *chordButton {
 	b := &chordButton{}
-	b.Text, b.OnTapped = text, tapped
+	b.Text, b.OnTapped = text+" ("+dialogs.CommandName()+"+"+key+")", tapped
 	b.ExtendBaseWidget(b)
 	return b
 }
@@ -48,9 +48,9 @@ func (b *chordButton) TypedKey(k *fyne.KeyEvent) { dialogs.PassOn(b, k) }
 
 func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
-	r.accept = newChordButton(lang.L("Accept the change"), func() { r.settle(true) })
+	r.accept = newChordButton(lang.L("Accept the change"), "Enter", func() { r.settle(true) })
 	r.accept.Importance = widget.HighImportance
-	r.undo = newChordButton(lang.L("Restore the old file"), func() { r.settle(false) })
+	r.undo = newChordButton(lang.L("Restore the old file"), "D", func() { r.settle(false) })
 	r.changed = dialogs.Column(6,
 		controls.Bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
 		controls.Paragraph(lang.L("If you made this change, accept it. Until then nod denies what the new text denies "+

@@ -238,7 +238,7 @@ func TestUpdateMakesFile(t *testing.T) {
 	if err != nil || cfg.Look.Theme != "dark" {
 		t.Errorf("%+v, %v", cfg, err)
 	}
-	if data, _ := os.ReadFile(path); !strings.Contains(string(data), "# A rule has an effect") {
+	if data, _ := os.ReadFile(path); !strings.Contains(string(data), "# A rule's effect") {
 		t.Errorf("the file explains nothing:\n%s", data)
 	}
 	if err := s.Grant(bash("x"), policy.Always, policy.CoverInput); err != nil {

@@ -14,9 +14,10 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/user"
 	"runtime"
 	"slices"
-	"strings"
+	"strconv"
 	"sync"
 	"time"
 
@@ -341,12 +342,10 @@ func (r *relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, e
 	return r.broker.Settled(ctx, id)
 }
 
-// userName returns the user who runs this relay, according to the environment.
+// userName does not go by USER, which docker exec does not set.
 func userName() string {
-	for _, variable := range []string{"USER", "LOGNAME", "USERNAME"} {
-		if name := strings.TrimSpace(os.Getenv(variable)); name != "" {
-			return name
-		}
+	if u, err := user.Current(); err == nil {
+		return u.Username
 	}
-	return fmt.Sprint(os.Getuid())
+	return strconv.Itoa(os.Getuid())
 }

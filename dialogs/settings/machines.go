@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -254,6 +255,7 @@ func (p *machinesPage) name(j operator.Joining) {
 		field := controls.NewTextField(p.win.Shortcut, false)
 		field.SetPlaceHolder(lang.L("Name"))
 		field.SetText(suggestedName(j.Hello.Name))
+		field.CursorColumn = utf8.RuneCountInString(field.Text)
 		field.OnSubmitted = func(string) { p.pair() }
 		p.naming = &pairing{j, field}
 	}

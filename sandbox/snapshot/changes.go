@@ -1,10 +1,15 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,14 +67,58 @@ func (r *Repository) changes(ctx context.Context, before, after ID) ([]Change, e
 // ChangesOf returns what a run has changed, which taking it back would undo.
 func (r *Repository) ChangesOf(ctx context.Context, run Run) ([]Change, error) {
 	changes, err := r.changes(ctx, run.Before, run.After)
-	if run.Paths == nil {
+	if run.Paths != nil {
+		changes = slices.DeleteFunc(changes, func(c Change) bool {
+			return !slices.ContainsFunc(run.Paths, func(path string) bool {
+				return c.Path == path || strings.HasPrefix(c.Path, path+"/")
+			})
+		})
+	}
+	isOfRules := func(c Change) bool { return path.Base(c.Path) == ".gitignore" }
+	if err != nil || !slices.ContainsFunc(changes, isOfRules) {
 		return changes, err
 	}
-	return slices.DeleteFunc(changes, func(c Change) bool {
-		return !slices.ContainsFunc(run.Paths, func(path string) bool {
-			return c.Path == path || strings.HasPrefix(c.Path, path+"/")
-		})
-	}), err
+	return r.withoutIgnored(ctx, run.Before, changes)
+}
+
+// withoutIgnored leaves out what a .gitignore named before: such a file may have been there all the time.
+func (r *Repository) withoutIgnored(ctx context.Context, before ID, changes []Change) ([]Change, error) {
+	folder, err := os.MkdirTemp("", "nod")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	// git reads the rules from this index, because the files are not in the folder.
+	g := r.tree
+	g.tree, g.index = folder, filepath.Join(folder, ".git")
+	_, err = g.output(ctx, "", "read-tree", string(before))
+	var rules, added strings.Builder
+	err = cmp.Or(err, g.fields(ctx, func(file string) error {
+		if path.Base(file) == ".gitignore" {
+			rules.WriteString(file + "\x00")
+		}
+		return nil
+	}, "ls-files", "-z"))
+	if err == nil {
+		_, err = g.output(ctx, rules.String(), "update-index", "-z", "--skip-worktree", "--stdin")
+	}
+	for _, c := range changes {
+		if c.Kind == Added {
+			added.WriteString("./" + c.Path + "\x00") // see [git.ignores]
+		}
+	}
+	ignored := map[string]bool{}
+	err = cmp.Or(err, g.stream(ctx, added.String(), func(out io.Reader) error {
+		text, err := io.ReadAll(out)
+		for file := range strings.SplitSeq(string(text), "\x00") {
+			ignored[strings.TrimPrefix(file, "./")] = true
+		}
+		return err
+	}, "-c", "core.excludesFile="+r.tree.excludes(), "--no-literal-pathspecs", "check-ignore", "-z", "--stdin"))
+	if exit, ended := errors.AsType[*exec.ExitError](err); ended && exit.ExitCode() == 1 { // none is ignored
+		err = nil
+	}
+	return slices.DeleteFunc(changes, func(c Change) bool { return ignored[c.Path] }), err
 }
 
 // changeParser reads git diff-tree -z --raw --numstat: a line and a path for each change, then the numbers.

@@ -29,7 +29,7 @@ type git struct {
 	program string
 	folder  string // of the repository
 	tree    string // the work tree; empty for none
-	isNew   bool   // use an empty index, so that all files of the work tree are new
+	index   string // instead of the repository's; a file that does not exist makes all files of the work tree new
 }
 
 // command makes a git command. git reads no configuration but that of [Repository.prepare], so that it runs no other
@@ -49,8 +49,8 @@ func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
 		cmd.Env = append(cmd.Env, "GIT_WORK_TREE="+g.tree,
 			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile", "GIT_CONFIG_VALUE_0="+g.excludes())
 	}
-	if g.isNew {
-		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+filepath.Join(g.folder, "none"))
+	if g.index != "" {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+g.index)
 	}
 	return cmd
 }

@@ -205,6 +205,15 @@ func TestTakeBack(t *testing.T) {
 			before: files{"a": "1"}, run: files{"a": "!"}, later: files{"a": "other"},
 			want: files{"a": "other"}, conflicts: "a: it has changed since",
 		},
+		"no longer ignored by the run": {
+			before: files{".gitignore": "*.o\n", "a.o": "mine", "d/.gitignore": "x\n/y/\n", "d/x": "mine", "d/y/z": "mine"},
+			run:    files{".gitignore": "", "d/.gitignore": "!", "b": "2", "d/y2/z": "2"},
+			want:   files{".gitignore": "*.o\n", "a.o": "mine", "d/.gitignore": "x\n/y/\n", "d/x": "mine", "d/y/z": "mine"},
+		},
+		"no longer excluded by the run": {
+			before: files{"a.o": "mine", ".git/info/exclude": "*.o\n"}, run: files{".gitignore": "!*.o\n", "b": "2"},
+			want: files{"a.o": "mine"},
+		},
 		"something ignored in its place": {
 			before: files{".gitignore": "*.o\n", "a": "1"}, run: files{"a": "!"}, later: files{"a/x.o": "mine"},
 			want: files{".gitignore": "*.o\n", "a/x.o": "mine"}, conflicts: "a: its place is taken",

@@ -215,7 +215,7 @@ func (r *Repository) lookForOthers(ctx context.Context, within git, below string
 		}
 		if err == nil && !r.isLeftOut(path) {
 			inner := r.tree
-			inner.tree, inner.isNew = r.in(path), true
+			inner.tree, inner.index = r.in(path), r.path("none")
 			err = r.lookForOthers(ctx, inner, path, d)
 		}
 	}
@@ -265,7 +265,7 @@ func (r *Repository) Keeps(ctx context.Context, paths []string) bool {
 	isIgnoredWithin := func(path string) bool { // by a nested repository with a list of its own
 		for at := strings.LastIndex(path, "/"); at > 0; at = strings.LastIndex(path[:at], "/") {
 			inner := r.tree
-			inner.tree, inner.isNew = r.in(path[:at]), true
+			inner.tree, inner.index = r.in(path[:at]), r.path("none")
 			_, err := os.Stat(filepath.Join(inner.tree, ".git"))
 			if !ownfile.IsMissing(err) && inner.ignores(ctx, path[at+1:]) {
 				return true

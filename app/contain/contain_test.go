@@ -230,6 +230,7 @@ func TestProfile(t *testing.T) {
 	r.write("go/src/other/main.go", "")
 	r.write("go/pkg/mod/x", "")
 	r.write(".julia/servers/a/auth.toml", "")
+	r.write("disk/rustup/credentials", "")
 	path := []string{filepath.Join(r.project, ".venv/bin"), r.project, "none", filepath.Join(r.project, "way")}
 	r.write("shop/.venv/bin/tool", "")
 	r.write("notes/diary", "")
@@ -240,7 +241,11 @@ func TestProfile(t *testing.T) {
 	r.write("Private/diary", "")
 	if err := errors.Join(os.MkdirAll(filepath.Join(home, "tools/bin"), 0o700),
 		os.Symlink(filepath.Join(home, "notes"), filepath.Join(r.project, "way")),
-		os.Symlink(filepath.Join(home, ".ssh"), filepath.Join(home, "keys"))); err != nil {
+		os.Symlink(filepath.Join(home, ".ssh"), filepath.Join(home, "keys")),
+		os.Symlink("disk/rustup", filepath.Join(home, ".rustup")),
+		os.Symlink("../notes/diary", filepath.Join(home, ".pyenv/credentials")),
+		os.Symlink("versions", filepath.Join(home, ".pyenv/token")),
+		os.Mkdir(filepath.Join(home, ".pyenv/versions"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	folders = append(folders, path[0], path[3], filepath.Join(home, "keys"), filepath.Join(r.project, ".venv"))
@@ -287,6 +292,9 @@ func TestProfile(t *testing.T) {
 		{"make", "warm", []string{"../.cargo", "../go/pkg"}, true},
 		{"make", "warm", []string{"../go", "../go/src"}, false},
 		{"make", "hide", []string{"../.julia/servers"}, true},
+		{"make", "hide", []string{"../disk/rustup/credentials", "../.pyenv/versions"}, true},
+		{"make", "hide", []string{"../.rustup/credentials", "../.pyenv/credentials", "../.pyenv/token", "../notes/diary"},
+			false},
 		{"make", "path", []string{".venv/bin", "none"}, true},
 		{"make", "path", []string{".", "way"}, false},
 		{"cat", "path", []string{".venv/bin", "none"}, false},

@@ -143,6 +143,15 @@ func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
 		}
 		p.KeepPath(folder)
 	}
+	shown := []string{p.Project}
+	for _, path := range slices.Concat(p.Show, p.Warm) {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			shown = append(shown, real)
+		}
+	}
+	p.Hide = slices.DeleteFunc(p.Hide, func(path string) bool { // what links lead to is not shown for that
+		return !slices.ContainsFunc(shown, func(by string) bool { return sandbox.IsIn(path, by) })
+	})
 }
 
 const maxFolders = 100
@@ -186,14 +195,17 @@ func holdsProjects(folder string) bool {
 	return err != nil || notOne == nil || len(found) > 0
 }
 
-// secretsIn returns the secrets in a folder of tools and its direct subfolders. It looks no deeper, since these folders
-// can be large.
+// secretsIn returns the secrets in a folder of tools and its direct subfolders, with links followed. It looks no
+// deeper, since these folders can be large.
 func secretsIn(folder string) (found []string) {
 	for _, pattern := range []string{"*", "*/*"} {
 		paths, _ := filepath.Glob(filepath.Join(quoteGlob(folder), pattern))
 		for _, path := range paths {
-			if policy.IsSecret(path) {
-				found = append(found, path)
+			if !policy.IsSecret(path) {
+				continue
+			}
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				found = append(found, real)
 			}
 		}
 	}

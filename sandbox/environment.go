@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +17,8 @@ import (
 var private = []string{
 	"*TOKEN*", "*SECRET*", "*PASS", "*_PASS_*", "*PASSW*", "*PASSPHRASE*", "*CREDENTIAL*", "*KEY", "*_KEY_*", "*APIKEY*",
 	"*_PAT", "*_AUTH", "*_PW", "*_PWD", "*_DSN", "*COOKIE*", "*DATABASE_URL", "*CONNECTION_STRING*", "*WEBHOOK*",
-	"NETRC", "KUBECONFIG", "PGPASSFILE",
+	"*_JWT", "AUTHORIZATION", "NETRC", "KUBECONFIG", "PGPASSFILE",
+	"GIT_CONFIG_COUNT", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS", // git fails if it gets only some of them
 	"AWS_*", "AZURE_*", "ARM_*", "GOOGLE_*", "GCLOUD_*", "CLOUDSDK_*", "VAULT_*", "OP_*", "BW_*", "DOCKER_*",
 	"ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*", "COPILOT_*", "CODEX_*", "MCP_*", "NOD_*",
 	"SSH_*", "GPG_*", "GNUPGHOME", "DBUS_*", "DISPLAY", "WAYLAND_*", "XDG_RUNTIME_DIR", "XDG_SESSION_*", "XAUTHORITY",
@@ -81,11 +83,14 @@ func isPrivate(name string) bool {
 	})
 }
 
-// isSecret reports whether the rules for secrets find one in a variable, or its value is an address with a password.
+// hasPassword matches addresses with a password, and settings of one: a variable may hold several of both.
+var hasPassword = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)://[^/@\s]*:[^/@\s]+@|(passw(or)?d|pwd)\s*[=:]`)
+})
+
+// isSecret reports whether the rules for secrets find one in a variable, or its value has a password.
 func isSecret(name, value string) bool {
-	_, address, _ := strings.Cut(value, "://")
-	host, _, _ := strings.Cut(address, "/")
-	if user, _, hasUser := strings.Cut(host, "@"); hasUser && strings.Contains(user, ":") {
+	if hasPassword().MatchString(value) {
 		return true
 	}
 	text, err := json.Marshal(map[string]string{name: value})

@@ -17,7 +17,12 @@ func TestEnvironment(t *testing.T) {
 		"http_proxy=x": "", "HTTPS_PROXY=x": "", "no_proxy=x": "", "npm_config_https_proxy=x": "", "DOCKER_HOST=x": "",
 		"DB_PASS=x": "", "PGPASS=x": "", "DB_PASS_RO=x": "", "ADMIN_PW=x": "", "SIGNINGKEY=x": "",
 		"github_token=x": "", "DATABASE_URL=x": "", "URL=postgres://u:p@host/db": "", "NOD_HOME=/x": "",
-		"STRANGE=ghp_" + strings.Repeat("a1B2c3D4e5", 4)[:36]: "",
+		"GOPROXY=https://proxy.golang.org,https://u:p@goproxy.corp": "", "JWT_JSON=x": "JWT_JSON=x", "JOB_JWT=x": "",
+		"Connections__Main=Server=db;User Id=sa;Password=p;": "", "JDBC_URL=jdbc:postgresql://h/db?user=a&password=p": "",
+		"MAVEN_OPTS=-Drepo.password=p": "", "AUTHORIZATION=Bearer p": "", "GIT_CONFIG_COUNT=1": "",
+		"GIT_CONFIG_VALUE_0=Authorization: p": "", "GIT_CONFIG_PARAMETERS='http.extraHeader=Authorization: p'": "",
+		"GOPROXY=https://proxy.golang.org,https://u@b.c:80/x@v1": "GOPROXY=https://proxy.golang.org,https://u@b.c:80/x@v1",
+		"STRANGE=ghp_" + strings.Repeat("a1B2c3D4e5", 4)[:36]:    "",
 	} {
 		var is string
 		if out := environment([]string{pair}, "/tmp", false, false); len(out) > 0 {

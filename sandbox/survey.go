@@ -108,8 +108,12 @@ func (s *survey) walk(dir string, is int) error {
 	return nil
 }
 
-// obeyedNames are the entries of a repository's folder that git obeys.
-var obeyedNames = []string{"hooks", "config", "config.worktree", "commondir"}
+// obeyedNames are the entries of a repository's folder that git obeys. Those of obeyedFolders are folders; remotes and
+// branches say where git push sends what.
+var (
+	obeyedNames   = []string{"hooks", "config", "config.worktree", "commondir", "remotes", "branches"}
+	obeyedFolders = []string{"hooks", "info", "remotes", "branches"}
+)
 
 // isRepository reports whether git treats a folder not named .git as a repository.
 func isRepository(entries []fs.DirEntry) bool {
@@ -168,7 +172,7 @@ func obeyed(git string, keep, absent *[]string) error {
 	for _, name := range append(slices.Clone(obeyedNames), "info") {
 		path := filepath.Join(git, name)
 		switch _, err := os.Lstat(path); {
-		case (name == "hooks" || name == "info") && IsAbsent(path):
+		case slices.Contains(obeyedFolders, name) && IsAbsent(path):
 			*absent = append(*absent, path)
 		case err == nil:
 			*keep = append(*keep, path)

@@ -77,15 +77,17 @@ func TestSurvey(t *testing.T) {
 
 func TestRepository(t *testing.T) {
 	dir := tree(t, ".git/HEAD", ".git/config", ".git/hooks/x", ".git/objects/x", ".git/refs/x",
-		".git/modules/a/b/HEAD", ".git/modules/a/b/config", ".git/modules/a/b/info/x", ".git/modules/a/b/hooks/")
+		".git/modules/a/b/HEAD", ".git/modules/a/b/config", ".git/modules/a/b/info/x", ".git/modules/a/b/hooks/",
+		".git/remotes/origin", ".git/branches/")
 	keep, absent, err := sandbox.Repository(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if is := within(dir, keep); is != ".git/config .git/hooks .git/modules/a/b/config .git/modules/a/b/info" {
+	if is := within(dir, keep); is != ".git/config .git/hooks .git/modules/a/b/config .git/modules/a/b/info .git/remotes" {
 		t.Errorf("keeps %s", is)
 	}
-	if is := within(dir, absent); is != ".git/info .git/modules/a/b/hooks" {
+	if is := within(dir, absent); is != ".git/branches .git/info "+
+		".git/modules/a/b/branches .git/modules/a/b/hooks .git/modules/a/b/remotes" {
 		t.Errorf("absent are %s", is)
 	}
 	if _, _, err := sandbox.Repository(tree(t, ".git")); err == nil {

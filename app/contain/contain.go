@@ -489,7 +489,8 @@ func within(project string, paths []string) (below []string) {
 }
 
 // Prepare takes a first snapshot of each project with the sandbox on, so that no command waits for it, and finds
-// projects that are too large. It deletes old snapshots, and the oldest ones while all take more than maxSize bytes.
+// projects that are too large. It deletes old private folders of commands, old snapshots, and the oldest snapshots
+// while all take more than maxSize bytes.
 func (r *Runs) Prepare(ctx context.Context, olderThan time.Duration, maxSize int64) error {
 	var failed error
 	for _, project := range r.projects() {
@@ -502,5 +503,5 @@ func (r *Runs) Prepare(ctx context.Context, olderThan time.Duration, maxSize int
 		}
 		failed = errors.Join(failed, err)
 	}
-	return errors.Join(failed, snapshot.PruneAll(ctx, r.cfg.Snapshots, olderThan, maxSize))
+	return errors.Join(failed, snapshot.PruneAll(ctx, r.cfg.Snapshots, olderThan, maxSize), r.clean(olderThan))
 }

@@ -823,3 +823,52 @@ func TestNodsOwnFoldersAreNoProject(t *testing.T) {
 		}
 	}
 }
+
+// What old sessions left in their private folders is deleted, but not what was moved there from the project, nor what a
+// running command has.
+func TestPrivateFoldersAreCleaned(t *testing.T) {
+	r := newRig(t)
+	old := time.Now().Add(-30 * 24 * time.Hour)
+	for _, name := range []string{"older", "old", "new"} {
+		for _, file := range []string{"tmp/closed/x", "warm/0/x", "expelled/x"} {
+			r.write("cache/project/"+name+"/"+file, "")
+		}
+		folder := filepath.Join(r.cfg.Cache, "project", name)
+		if name != "new" {
+			if err := os.Chmod(filepath.Join(folder, "tmp/closed"), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := map[string]time.Time{"old": old, "older": old.Add(-1000 * time.Hour), "new": time.Now()}[name]
+		if err := os.Chtimes(folder, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.expect(1, "make", policy.Confinement{Project: r.project, Write: true})
+	reply, end, err := r.Begin(t.Context(), under(1), api.RunRequest{Command: "make", CWD: r.project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	var p sandbox.Profile
+	if err := json.Unmarshal(reply.Profile, &p); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.MkdirAll(p.Temp(), 0o700), os.Chtimes(p.Private, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Prepare(t.Context(), 40*24*time.Hour, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		"project/new/tmp": true, "project/new/warm": true, "project/old/tmp": false, "project/old/warm": false,
+		"project/old/expelled/x": true, "project/older": false,
+	} {
+		if _, err := os.Lstat(filepath.Join(r.cfg.Cache, path)); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := os.Lstat(p.Temp()); err != nil {
+		t.Errorf("of a running command: %v", err)
+	}
+}

@@ -2,11 +2,13 @@ package contain
 
 import (
 	_ "embed"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nod/api"
 	"nod/interact"
@@ -53,7 +55,8 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	if isSnapshot(q.Shell) {
 		p.Show = append(p.Show, q.Shell)
 	}
-	return p, os.MkdirAll(p.Private, 0o700)
+	now := time.Now()
+	return p, errors.Join(os.MkdirAll(p.Private, 0o700), os.Chtimes(p.Private, now, now))
 }
 
 // wouldCommit reports whether git could commit a hidden file, which looks empty. It returns true if git fails.

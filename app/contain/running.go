@@ -4,9 +4,11 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"nod/ownfile"
 	"nod/sandbox"
@@ -71,6 +73,54 @@ func (r *running) distrust(p *sandbox.Profile) {
 			p.Distrust(other)
 		}
 	}
+}
+
+// uses reports whether a running command has this private folder.
+func (r *running) uses(private string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p := range r.profiles {
+		if p.Private == private {
+			return true
+		}
+	}
+	return false
+}
+
+// unused is how long an agent's session keeps its temporary files and copies of caches after its last command began.
+const unused = 7 * 24 * time.Hour
+
+// clean deletes the private folders of old sessions. What was moved there from a project stays as long as snapshots.
+func (r *Runs) clean(olderThan time.Duration) error {
+	cache, err := os.OpenRoot(r.cfg.Cache)
+	if err != nil {
+		return nil // nothing has run yet
+	}
+	defer cache.Close()
+	folders, err := fs.Glob(cache.FS(), "*/*")
+	for _, folder := range folders {
+		info, failed := cache.Lstat(folder)
+		if failed != nil || !info.IsDir() || r.running.uses(filepath.Join(r.cfg.Cache, folder)) {
+			continue
+		}
+		old := []string{folder}
+		switch age := time.Since(info.ModTime()); {
+		case age < unused:
+			continue
+		case age < olderThan:
+			old = []string{folder + "/tmp", folder + "/warm"}
+		}
+		for _, name := range old {
+			_ = fs.WalkDir(cache.FS(), name, func(path string, entry fs.DirEntry, _ error) error { // as far as it gets
+				if entry != nil && entry.IsDir() {
+					_ = cache.Chmod(path, 0o700) // the command may have closed it
+				}
+				return nil
+			})
+			err = errors.Join(err, cache.RemoveAll(name))
+		}
+	}
+	return err
 }
 
 // expelUnfinished calls expel for commands that were killed together with nod and nod-desktop.

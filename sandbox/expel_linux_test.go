@@ -200,7 +200,8 @@ func TestExpelsRepositories(t *testing.T) {
 	for _, name := range []string{
 		"docs/HEAD", "docs/objects/x", "docs/refs/x", "docs/config", "docs/hooks/post-checkout", "docs/page",
 		"tree/HEAD", "tree/commondir", "y/config.toml",
-		".git/modules/new/HEAD", ".git/modules/new/config", ".git/modules/new/hooks/x",
+		"vendor/.git/config", "vendor/x/.git/config", "vendor/.envrc", "x/deps/HEAD", "x/deps/objects/x", "x/deps/refs/x",
+		"x/deps/config", ".git/modules/new/HEAD", ".git/modules/new/config", ".git/modules/new/hooks/x",
 	} {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
@@ -212,7 +213,8 @@ func TestExpelsRepositories(t *testing.T) {
 	}
 	moved, err := sandbox.Expel(&p, isGuarded)
 	slices.Sort(moved)
-	const want = ".cargo .git/modules/new/config .git/modules/new/hooks docs/config docs/hooks tree/commondir"
+	const want = ".cargo .git/modules/new/config .git/modules/new/hooks docs/config docs/hooks " +
+		"tree/commondir vendor/.git x/deps/config"
 	if is := strings.Join(moved, " "); is != want || err != nil {
 		t.Errorf("moved %s, want %s, %v", is, want, err)
 	}

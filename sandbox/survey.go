@@ -25,7 +25,8 @@ type places struct {
 // Survey walks a project and finds the places to keep unchanged, and those to hide: secrets, special files such as
 // sockets, and unreadable folders, which a command of the same user could open. It does not follow links. In folders
 // with other people's code it does not look for guarded places and secrets by their names: libraries are full of them,
-// and package managers replace them.
+// and package managers replace them. But such a folder must not become a repository itself: editors look for these
+// right below a project, and run what their configuration names.
 //
 // In every folder that git treats as a repository, hooks and configuration are guarded, too.
 func Survey(
@@ -75,6 +76,7 @@ func (s *survey) walk(dir string, is int) error {
 		return errTooLarge
 	}
 	isRepository := isRepository(entries) && !strings.Contains(dir+"/", "/.git/")
+	isTop := slices.Contains(foreign, filepath.Base(dir))
 	for _, entry := range entries {
 		path, kind, in := filepath.Join(dir, entry.Name()), entry.Type(), is
 		isLink := kind&fs.ModeSymlink != 0
@@ -82,7 +84,7 @@ func (s *survey) walk(dir string, is int) error {
 		case !kind.IsRegular() && !kind.IsDir() && !isLink:
 			s.Hide = append(s.Hide, path)
 			continue
-		case in&(isKept|isForeign) == 0 &&
+		case in&isKept == 0 && (in&isForeign == 0 || isTop && (isRepository || entry.Name() == ".git")) &&
 			(s.guarded(path, isLink) || isRepository && slices.Contains(obeyedNames, entry.Name())):
 			in |= isKept
 			if !isLink {

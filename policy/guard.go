@@ -108,7 +108,7 @@ var guarded = sync.OnceValue(func() *nameList { return newNameList(guardedNames)
 // GuardedIn returns a test whether a path is, or is inside, a guarded place. It goes by names, and by the hooks and
 // files with settings that the project's git configuration names. A link also counts if such a place can be below it.
 func GuardedIn(project string) func(path string, isLink bool) bool {
-	obeyed, home := git.Obeyed(project, homeFolder()), homeName()
+	obeyed, home := GitObeys(project), homeName()
 	return func(path string, isLink bool) bool {
 		name := filepath.ToSlash(path)
 		return guarded().find(name, home) != nil || isLink && guarded().holds(name, home, true) != nil ||
@@ -117,6 +117,9 @@ func GuardedIn(project string) func(path string, isLink bool) bool {
 			})
 	}
 }
+
+// GitObeys returns the places in a project that git obeys: see [git.Obeyed].
+func GitObeys(project string) []string { return git.Obeyed(project, homeFolder()) }
 
 func fold(s string) string {
 	if foldsCase {

@@ -37,11 +37,16 @@ func Survey(
 		return places{}, fmt.Errorf("look through %s: %w", project, err)
 	}
 	for path := range s.Links {
-		if to, err := filepath.EvalSymlinks(path); err == nil && isBelow(to, project) && !slices.Contains(s.Keep, to) {
-			s.Keep = append(s.Keep, to)
-		}
+		s.keepTarget(path)
 	}
 	return s.places, nil
+}
+
+// keepTarget keeps what a guarded link leads to, if that is in the project.
+func (s *survey) keepTarget(link string) {
+	if to, err := filepath.EvalSymlinks(link); err == nil && isBelow(to, s.project) && !slices.Contains(s.Keep, to) {
+		s.Keep = append(s.Keep, to)
+	}
 }
 
 type survey struct {
@@ -84,6 +89,8 @@ func (s *survey) walk(dir string, is int) error {
 		case !kind.IsRegular() && !kind.IsDir() && !isLink:
 			s.Hide = append(s.Hide, path)
 			continue
+		case isLink && in&isKept != 0 && s.opened == nil:
+			s.keepTarget(path)
 		case in&isKept == 0 && (in&isForeign == 0 || isTop && (isRepository || entry.Name() == ".git")) &&
 			(s.guarded(path, isLink) || isRepository && slices.Contains(obeyedNames, entry.Name())):
 			in |= isKept

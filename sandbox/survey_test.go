@@ -60,14 +60,15 @@ func TestSurvey(t *testing.T) {
 		t.Skip(err)
 	}
 	defer l.Close()
-	if err := errors.Join(os.Symlink(".env", dir+"/link.pem"), os.Symlink("..", dir+"/a/up")); err != nil {
+	if err := errors.Join(os.Symlink(".env", dir+"/link.pem"), os.Symlink("..", dir+"/a/up"),
+		os.Symlink("../../main.go", dir+"/.vscode/x/tasks"), os.Symlink("../../..", dir+"/.vscode/x/up")); err != nil {
 		t.Fatal(err)
 	}
 	found, err := sandbox.Survey(dir, isSecret, isGuarded)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if is := within(dir, found.Keep); is != ".git .vscode a/.envrc a/c/.git" {
+	if is := within(dir, found.Keep); is != ".git .vscode a/.envrc a/c/.git main.go" {
 		t.Errorf("keeps %s", is)
 	}
 	if is := within(dir, found.Hide); is != ".env .git/a.pem .vscode/x/a.pem a/b/.env a/socket secrets" {

@@ -234,7 +234,11 @@ func TestProfile(t *testing.T) {
 	path := []string{filepath.Join(r.project, ".venv/bin"), r.project, "none", filepath.Join(r.project, "way")}
 	r.write("shop/.venv/bin/tool", "")
 	r.write("notes/diary", "")
-	r.write("shop/.git/config", "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../shared.cfg\n")
+	r.write("shop/.git/config", "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../shared.cfg\n"+
+		"[include]\n\tpath = extra.cfg\n")
+	r.write("shop/.git/extra.cfg", "")
+	r.write("shop/scripts/check", "")
+	r.write("shop/scripts/other", "")
 	r.write("shop/tools/hooks/pre-commit", "")
 	r.write("shop/shared.cfg", "")
 	folders = append(folders, filepath.Join(home, "Private"))
@@ -242,6 +246,7 @@ func TestProfile(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Join(home, "tools/bin"), 0o700),
 		os.Symlink(filepath.Join(home, "notes"), filepath.Join(r.project, "way")),
 		os.Symlink(filepath.Join(home, ".ssh"), filepath.Join(home, "keys")),
+		os.Symlink("../../scripts/check", filepath.Join(r.project, ".git/hooks/pre-commit")),
 		os.Symlink("disk/rustup", filepath.Join(home, ".rustup")),
 		os.Symlink("../notes/diary", filepath.Join(home, ".pyenv/credentials")),
 		os.Symlink("versions", filepath.Join(home, ".pyenv/token")),
@@ -275,7 +280,9 @@ func TestProfile(t *testing.T) {
 	}{
 		{"make", "keep", []string{".git", ".vscode/tasks.json"}, true},
 		{"make", "keep", []string{".venv/bin", "tools/hooks", "shared.cfg"}, true},
-		{"make", "keep", []string{".venv", ".", "../notes"}, false},
+		{"make", "keep", []string{".venv", ".", "../notes", "scripts", "scripts/other"}, false},
+		{"make", "keep", []string{"scripts/check"}, true},
+		{"git commit", "keep", []string{"scripts/check", ".git/extra.cfg"}, true},
 		{"make", "show", []string{".venv/bin", ".venv", "way", "../notes", "../keys"}, false},
 		{"git commit", "keep", []string{".git"}, false},
 		{"git commit", "keep", []string{".git/config", ".git/hooks", ".vscode/tasks.json"}, true},
@@ -327,6 +334,36 @@ func TestProfile(t *testing.T) {
 		}
 		if is := slices.Contains(p.Keep, filepath.Join(r.project, ".git")); is != isKept {
 			t.Errorf("the user's own %s: the repository is kept as it is: %v", command, is)
+		}
+	}
+}
+
+// Git may not write to a repository if what it obeys there is a link or missing: nothing could keep that unchanged.
+func TestRepositoryThatIsElsewhere(t *testing.T) {
+	for name, spoil := range map[string]string{
+		"no": "true", "hooks by a link": "mv .git/hooks hooks && ln -s ../hooks .git/hooks",
+		"a missing include": "git config include.path none.cfg", "missing hooks": "git config core.hooksPath .git/none",
+	} {
+		r := newRig(t)
+		cmd := exec.Command("sh", "-c", "rm .env; git init -q && "+spoil)
+		cmd.Dir = r.project
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
+		reply, end, err := r.Begin(t.Context(), under(1), api.RunRequest{Own: []string{"git", "commit"}, CWD: r.project})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+		var p sandbox.Profile
+		if err := json.Unmarshal(reply.Profile, &p); err != nil {
+			t.Fatal(err)
+		}
+		if is := slices.Contains(p.Keep, filepath.Join(r.project, ".git")); is != (name != "no") {
+			t.Errorf("%s: the repository is read-only: %v", name, is)
+		}
+		if name == "hooks by a link" && !slices.Contains(p.Keep, filepath.Join(r.project, "hooks")) {
+			t.Errorf("what the link of hooks leads to is not kept: %q", p.Keep)
 		}
 	}
 }

@@ -28,11 +28,9 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 		Project: in.Project, Write: in.Write, Near: in.Near, Engine: *r.engine.Load(),
 		Private: filepath.Join(r.cfg.Cache, digest(in.Project), digest(w.Session)),
 	}
-	repository, err := "", error(nil)
+	repository := ""
 	if in.Git && in.Write {
-		if p.Keep, p.Absent, err = sandbox.Repository(in.Project); err == nil {
-			repository = filepath.Join(in.Project, ".git")
-		} // else the repository is elsewhere, and read-only
+		repository, p.Keep, p.Absent = openRepository(in.Project)
 	}
 	found, err := sandbox.Survey(in.Project, r.isSecret, r.isGuarded(in.Project, repository))
 	if err != nil {
@@ -57,6 +55,30 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	}
 	now := time.Now()
 	return p, errors.Join(os.MkdirAll(p.Private, 0o700), os.Chtimes(p.Private, now, now))
+}
+
+// openRepository returns a project's repository that git may write to, and what must not change in it. The path is
+// empty if part of that is elsewhere or missing: then the repository is read-only.
+func openRepository(project string) (path string, keep, absent []string) {
+	keep, absent, err := sandbox.Repository(project)
+	if err != nil {
+		return "", nil, nil
+	}
+	path = filepath.Join(project, ".git")
+	for _, place := range policy.GitObeys(project) {
+		isCovered := slices.ContainsFunc(absent, func(by string) bool { return sandbox.IsIn(place, by) }) ||
+			filepath.Base(place) == "config.worktree" // Expel finds a new one
+		if sandbox.IsIn(place, path) && !isCovered {
+			keep = append(keep, place)
+		}
+	}
+	if slices.ContainsFunc(keep, func(place string) bool {
+		real, err := filepath.EvalSymlinks(place)
+		return err != nil || real != place
+	}) {
+		return "", nil, nil
+	}
+	return path, keep, absent
 }
 
 // wouldCommit reports whether git could commit a hidden file, which looks empty. It returns true if git fails.

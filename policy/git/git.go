@@ -51,8 +51,8 @@ func Inspect(folder, home string, addresses bool) (found bool, problem string) {
 	return true, in.problem
 }
 
-// Obeyed returns the places in the work tree around folder that git's configuration names and git obeys: folders of
-// hooks, and files with more settings. They may be missing. It finds what it can, whatever problems there are.
+// Obeyed returns the places in the work tree around folder that git obeys: folders of hooks, files with settings, and
+// what these lead to if they are links. They may be missing. It finds what it can, whatever problems there are.
 func Obeyed(folder, home string) (places []string) {
 	p, _ := find(folder)
 	if !p.found || p.top == "" {
@@ -60,8 +60,11 @@ func Obeyed(folder, home string) (places []string) {
 	}
 	in := &inspection{home: home, first: p, files: map[source]bool{}, at: here{place: p}}
 	in.obeys = func(path string) {
-		if path = filepath.Clean(path); isWithin(p.top, path) && !isWithin(p.common, path) {
-			places = append(places, path)
+		real, _ := filepath.EvalSymlinks(path)
+		for _, path := range []string{filepath.Clean(path), real} {
+			if isWithin(p.top, path) {
+				places = append(places, path)
+			}
 		}
 	}
 	in.readPersonal()
@@ -318,11 +321,21 @@ func (in *inspection) noteHooks(e *entry, path string, own bool) {
 	}
 }
 
+func (in *inspection) obeyHooks(folder string) {
+	in.obeys(folder)
+	hooks, _ := os.ReadDir(folder)
+	for _, hook := range hooks {
+		if real, err := filepath.EvalSymlinks(join(folder, hook.Name())); err == nil && hook.Type()&os.ModeSymlink != 0 {
+			in.obeys(real)
+		}
+	}
+}
+
 func (in *inspection) judgeHooks() {
 	folders := slices.Concat([]string{join(in.at.common, "hooks")}, in.hooks, in.at.hooks)
 	for _, folder := range folders {
 		if in.obeys != nil {
-			in.obeys(join(in.at.base(), folder))
+			in.obeyHooks(join(in.at.base(), folder))
 		}
 		hook := join(join(in.at.base(), folder), readingHook)
 		info, err := os.Stat(hook)

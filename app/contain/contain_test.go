@@ -236,7 +236,12 @@ func TestProfile(t *testing.T) {
 	r.write("notes/diary", "")
 	r.write("shop/.git/config", "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../shared.cfg\n"+
 		"[include]\n\tpath = extra.cfg\n")
-	r.write("shop/.git/extra.cfg", "")
+	r.write("shop/.git/extra.cfg", "[core]\n\tfsmonitor = .git/tool\n"+
+		"[filter \"x\"]\n\tclean = python3 'tools/clean.py' %f\n[alias]\n\tst = !tools/st\n\tx = a.txt\n"+
+		"[mailmap]\n\tfile = tools/names\n")
+	for _, name := range []string{".git/tool", "tools/clean.py", "tools/st", "tools/names"} {
+		r.write("shop/"+name, "")
+	}
 	r.write("shop/scripts/check", "")
 	r.write("shop/scripts/other", "")
 	r.write("shop/tools/hooks/pre-commit", "")
@@ -281,8 +286,9 @@ func TestProfile(t *testing.T) {
 		{"make", "keep", []string{".git", ".vscode/tasks.json"}, true},
 		{"make", "keep", []string{".venv/bin", "tools/hooks", "shared.cfg"}, true},
 		{"make", "keep", []string{".venv", ".", "../notes", "scripts", "scripts/other"}, false},
-		{"make", "keep", []string{"scripts/check"}, true},
-		{"git commit", "keep", []string{"scripts/check", ".git/extra.cfg"}, true},
+		{"make", "keep", []string{"scripts/check", "tools/clean.py", "tools/st"}, true},
+		{"make", "keep", []string{"tools/names", "tools"}, false},
+		{"git commit", "keep", []string{"scripts/check", ".git/extra.cfg", ".git/tool", "tools/st"}, true},
 		{"make", "show", []string{".venv/bin", ".venv", "way", "../notes", "../keys"}, false},
 		{"git commit", "keep", []string{".git"}, false},
 		{"git commit", "keep", []string{".git/config", ".git/hooks", ".vscode/tasks.json"}, true},

@@ -52,7 +52,8 @@ func Inspect(folder, home string, addresses bool) (found bool, problem string) {
 }
 
 // Obeyed returns the places in the work tree around folder that git obeys: folders of hooks, files with settings, and
-// what these lead to if they are links. They may be missing. It finds what it can, whatever problems there are.
+// what these lead to if they are links; and files that settings name, for some are programs. It finds what it can,
+// whatever problems there are.
 func Obeyed(folder, home string) (places []string) {
 	p, _ := find(folder)
 	if !p.found || p.top == "" {
@@ -221,6 +222,9 @@ func (in *inspection) visit(e *entry, path string, own bool, depth int) {
 	case "extensions.worktreeconfig":
 		in.at.worktreeConfig = true
 	}
+	if in.obeys != nil && fileKeys[pattern] == "" {
+		in.obeyWords(e.value)
+	}
 	if in.addresses && !isPlainAddress(e) {
 		in.failKey(e, path, holdsSecret)
 		return
@@ -231,6 +235,17 @@ func (in *inspection) visit(e *entry, path string, own bool, depth int) {
 	}
 	if says := judge(e, own); says != "" {
 		in.failKey(e, path, says)
+	}
+}
+
+// obeyWords looks for files of the work tree among the words of a value, which may be a shell's command.
+func (in *inspection) obeyWords(value string) {
+	isBetween := func(r rune) bool { return strings.ContainsRune(" \t\n'\"`!$&|;()<>{}=", r) }
+	for word := range strings.FieldsFuncSeq(value, isBetween) {
+		path := join(in.at.base(), word)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && strings.ContainsAny(word, "./") {
+			in.obeys(path)
+		}
 	}
 }
 

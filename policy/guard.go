@@ -105,10 +105,10 @@ var guardedNames string
 // guarded lists settings of agents, git hooks, what runs at log-in, and keys.
 var guarded = sync.OnceValue(func() *nameList { return newNameList(guardedNames) })
 
-// GuardedIn returns a test whether a path is, or is inside, a guarded place. It goes by names, and by the hooks and
-// files with settings that the project's git configuration names. A link also counts if such a place can be below it.
+// GuardedIn returns a test whether a path is, or is inside, a guarded place. It goes by names, and by what git's
+// configuration and settings of agents name in the project. A link also counts if such a place can be below it.
 func GuardedIn(project string) func(path string, isLink bool) bool {
-	obeyed, home := GitObeys(project), homeName()
+	obeyed, home := append(GitObeys(project), agentsRun(project)...), homeName()
 	return func(path string, isLink bool) bool {
 		name := filepath.ToSlash(path)
 		return guarded().find(name, home) != nil || isLink && guarded().holds(name, home, true) != nil ||

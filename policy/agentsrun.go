@@ -1,0 +1,72 @@
+package policy
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/tailscale/hujson"
+
+	"nod/ownfile"
+	"nod/policy/shell/language"
+)
+
+const (
+	maxSettings = 1 << 20 // bytes of one file with settings
+
+	// runKeys end the names of settings with a command, or with words of one.
+	runKeys language.Words = "command commands cmd args argv bash powershell script notify helper refresh export"
+)
+
+// agentSettings match the files of a project in which agents and editors are told what to run by themselves.
+var agentSettings = []string{".mcp.json", "opencode.json*", ".*/*.json", ".*/*.toml", ".*/hooks/*.json"}
+
+// agentsRun returns the files of a project that settings of agents name in commands.
+func agentsRun(project string) (files []string) {
+	for _, pattern := range agentSettings {
+		names, _ := fs.Glob(os.DirFS(project), pattern)
+		for _, name := range names {
+			text, _ := ownfile.ReadBehind(filepath.Join(project, name), maxSettings)
+			settings := map[string]any{}
+			if filepath.Ext(name) == ".toml" {
+				_ = toml.Unmarshal(text, &settings)
+			} else if plain, err := hujson.Standardize(text); err == nil {
+				_ = json.Unmarshal(plain, &settings)
+			}
+			files = append(files, filesRun(project, settings, false)...)
+		}
+	}
+	return files
+}
+
+// filesRun returns the files of a project in a value of settings, which isRun says is part of a command.
+func filesRun(project string, value any, isRun bool) (files []string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, value := range v {
+			files = append(files, filesRun(project, value, isRun || runKeys.Has(lastWord(key)))...)
+		}
+	case []any:
+		for _, value := range v {
+			files = append(files, filesRun(project, value, isRun)...)
+		}
+	case string:
+		for word := range strings.FieldsFuncSeq(v, isBetweenPaths) {
+			_, behind, _ := strings.Cut(word, "/") // of a variable that holds the project's folder
+			paths := []string{filepath.Join(project, word), filepath.Join(project, behind)}
+			if filepath.IsAbs(word) {
+				paths = append(paths, word)
+			}
+			for _, path := range paths {
+				info, err := os.Stat(path)
+				if real, _ := filepath.EvalSymlinks(path); isRun && err == nil && info.Mode().IsRegular() {
+					files = append(files, path, real)
+				}
+			}
+		}
+	}
+	return files
+}

@@ -88,30 +88,31 @@ func New(ctx context.Context, c Config) (*Desk, error) {
 	if _, err := d.book.Problem(); err != nil {
 		d.log.Warn("no pairing works", "err", err)
 	}
-	devices := d.newDevices(filepath.Dir(path))
-	d.openWindows(devices)
-	asks := gate{d.presence, d.windows, devices}
-	d.openMachines(filepath.Dir(path), asks)
+	folder := filepath.Dir(path)
+	d.openWindows()
+	d.answers = answers{d.windows, d.ownerOf}
+	d.openDevices(folder)
+	asks := gate{d.presence, d.windows, d.devices}
+	d.openMachines(folder, asks)
 	d.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: d.store, Prompter: asks, Notify: d.notifier.notify, Journal: c.Journal,
 		Timeout: d.store.Timeout, Processes: c.Processes, IsAgent: c.IsAgent, Log: d.log,
 	})
-	d.answers = answers{d.windows, d.ownerOf}
-	d.devices = newDeviceDesk(devices, d.answers)
 	d.openTray()
 	return d, nil
 }
 
 // openWindows prepares the windows, and the notifications that replace them.
-func (d *Desk) openWindows(devices *devices) {
+func (d *Desk) openWindows() {
 	d.presence = newPresence(d.notifyAway)
 	d.notifier = newNotifier(beeepMessenger{d.sound}, d.wantsNotice, d.log)
 	d.windows = newWindows(windowsConfig{
 		log: d.log, start: d.startWindows, offers: d.store.Offers, contains: d.cfg.Contains, quiet: d.waitsInTray,
-		deviceReady: devices.ready, failed: d.notifyFailed, outdated: d.cfg.Outdated,
-		keep:      func() time.Duration { return d.store.Config().Prompt.KeepReady },
-		undoFor:   func() time.Duration { return d.store.Config().Prompt.Undo },
-		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
+		failed: d.notifyFailed, outdated: d.cfg.Outdated,
+		deviceReady: func() bool { return d.devices.ready() },
+		keep:        func() time.Duration { return d.store.Config().Prompt.KeepReady },
+		undoFor:     func() time.Duration { return d.store.Config().Prompt.Undo },
+		reachable:   func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
 	})
 }
 

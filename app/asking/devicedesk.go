@@ -13,7 +13,6 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/api"
-	"nod/changes"
 	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/ipc/device"
@@ -22,26 +21,8 @@ import (
 	"nod/ipc/remote"
 )
 
-// deviceDesk shows devices the requests that have been pending for a while. An answer from a device counts like one in
-// a window. It implements [device.Desk].
-type deviceDesk struct {
-	*devices
-	answers answers
-
-	shownChanged changes.Source // devices may see other prompts
-
-	queue   sync.Mutex           // guards all below
-	woken   map[interact.ID]bool // the requests for which devices were woken
-	wokenAt time.Time            // when they last were
-	timer   *time.Timer          // runs until another request is shown, or devices may be woken again
-}
-
-func newDeviceDesk(d *devices, a answers) *deviceDesk {
-	return &deviceDesk{devices: d, answers: a, woken: map[interact.ID]bool{}}
-}
-
 // run serves devices at the configured address until ctx ends.
-func (d *deviceDesk) run(ctx context.Context, settings <-chan struct{}) {
+func (d *devices) run(ctx context.Context, settings <-chan struct{}) {
 	peers, stop := d.book.Changes()
 	defer stop()
 	var served string
@@ -63,7 +44,7 @@ func (d *deviceDesk) run(ctx context.Context, settings <-chan struct{}) {
 }
 
 // serve serves devices at an address, or nowhere if it is empty, until the function it returns is called.
-func (d *deviceDesk) serve(ctx context.Context, address string) (end func()) {
+func (d *devices) serve(ctx context.Context, address string) (end func()) {
 	server, err := d.newServer(address)
 	if err != nil {
 		d.log.Error("devices can't connect", "err", err)
@@ -84,7 +65,7 @@ func (d *deviceDesk) serve(ctx context.Context, address string) (end func()) {
 	}
 }
 
-func (d *deviceDesk) newServer(address string) (*device.Server, error) {
+func (d *devices) newServer(address string) (*device.Server, error) {
 	if address == "" {
 		return nil, nil
 	}
@@ -106,17 +87,17 @@ func (d *deviceDesk) newServer(address string) (*device.Server, error) {
 }
 
 // shown lists the prompts that devices see: those that have waited long enough and are not snoozed.
-func (d *deviceDesk) shown() []operator.Prompt {
+func (d *devices) shown() []operator.Prompt {
 	return slices.DeleteFunc(d.answers.prompts.open(), func(p operator.Prompt) bool { return d.shownIn(p) > 0 })
 }
 
-func (d *deviceDesk) shownIn(p operator.Prompt) time.Duration {
+func (d *devices) shownIn(p operator.Prompt) time.Duration {
 	times := interact.TimesOf(*p.Request, time.Now())
 	return max(d.config().Remote.HandOver-times.Age, times.Snoozed)
 }
 
 // look wakes devices for prompts that have waited long enough, and looks again when others have. It does not block.
-func (d *deviceDesk) look(ctx context.Context) {
+func (d *devices) look(ctx context.Context) {
 	d.queue.Lock()
 	defer d.queue.Unlock()
 	if d.timer != nil {
@@ -159,10 +140,10 @@ func (d *deviceDesk) look(ctx context.Context) {
 }
 
 // Changes implements [device.Desk].
-func (d *deviceDesk) Changes() (<-chan struct{}, func()) { return d.shownChanged.Subscribe() }
+func (d *devices) Changes() (<-chan struct{}, func()) { return d.shownChanged.Subscribe() }
 
 // Prompts implements [device.Desk].
-func (d *deviceDesk) Prompts(p remote.Peer) []device.Headline {
+func (d *devices) Prompts(p remote.Peer) []device.Headline {
 	d.noteAsked(p)
 	now, all := time.Now(), []device.Headline{}
 	for _, one := range d.shown() {
@@ -173,7 +154,7 @@ func (d *deviceDesk) Prompts(p remote.Peer) []device.Headline {
 	return all
 }
 
-func (d *deviceDesk) find(id interact.ID) (operator.Prompt, error) {
+func (d *devices) find(id interact.ID) (operator.Prompt, error) {
 	list := d.shown()
 	i := slices.IndexFunc(list, func(p operator.Prompt) bool { return p.ID == id })
 	if i < 0 {
@@ -183,7 +164,7 @@ func (d *deviceDesk) find(id interact.ID) (operator.Prompt, error) {
 }
 
 // View implements [device.Desk].
-func (d *deviceDesk) View(_ context.Context, p remote.Peer, id interact.ID) (device.View, error) {
+func (d *devices) View(_ context.Context, p remote.Peer, id interact.ID) (device.View, error) {
 	one, err := d.find(id)
 	if err != nil {
 		return device.View{}, err
@@ -192,7 +173,7 @@ func (d *deviceDesk) View(_ context.Context, p remote.Peer, id interact.ID) (dev
 }
 
 // Answer implements [device.Desk].
-func (d *deviceDesk) Answer(ctx context.Context, p remote.Peer, id interact.ID, a interact.Answer) error {
+func (d *devices) Answer(ctx context.Context, p remote.Peer, id interact.ID, a interact.Answer) error {
 	one, err := d.find(id)
 	if err != nil {
 		return err

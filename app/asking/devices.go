@@ -36,15 +36,22 @@ const (
 	wakePatience = 30 * time.Second
 )
 
-// devices knows which devices can answer, and wakes and pairs them.
+// devices shows devices the requests that have been pending for a while, and wakes and pairs them. An answer from a
+// device counts like one in a window. It implements [device.Desk].
 type devices struct {
 	devicesConfig
-	changed changes.Signal // there is another page, or a device asks to be paired
+	changed      changes.Signal // there is another page, or a device asks to be paired
+	shownChanged changes.Source // devices may see other prompts
 
 	mu        sync.Mutex
 	server    *device.Server       // nil: no address is set
 	problem   error                // why the address is not served
 	lastAsked map[string]time.Time // when a device last asked, by key
+
+	queue   sync.Mutex           // guards all below
+	woken   map[interact.ID]bool // the requests for which devices were woken
+	wokenAt time.Time            // when they last were
+	timer   *time.Timer          // runs until another request is shown, or devices may be woken again
 }
 
 // devicesConfig configures [devices]. All fields but push are required.
@@ -57,22 +64,26 @@ type devicesConfig struct {
 	book    *book.Book
 	config  func() config.Config
 	say     func(string, string)
+	answers answers
 }
 
 func newDevices(c devicesConfig) *devices {
-	return &devices{devicesConfig: c, changed: changes.NewSignal(), lastAsked: map[string]time.Time{}}
+	return &devices{
+		devicesConfig: c, changed: changes.NewSignal(), lastAsked: map[string]time.Time{}, woken: map[interact.ID]bool{},
+	}
 }
 
-// newDevices returns the devices of the book. The data for waking them is in the book's folder. It serves nothing yet.
-func (d *Desk) newDevices(folder string) *devices {
+// openDevices prepares the devices of the book. The data for waking them is in the book's folder. It serves nothing
+// yet.
+func (d *Desk) openDevices(folder string) {
 	push, err := device.OpenPush(filepath.Join(folder, pushName), nil)
 	if err != nil {
 		d.log.Warn("Web Push can't wake any device", "err", err)
 		push = nil
 	}
-	return newDevices(devicesConfig{
+	d.devices = newDevices(devicesConfig{
 		log: d.log, version: d.cfg.Version, folder: folder, seal: d.store.SealKey(), push: push, book: d.book,
-		config: d.store.Config, say: d.Say,
+		config: d.store.Config, say: d.Say, answers: d.answers,
 	})
 }
 

@@ -38,7 +38,7 @@ type phoneDesk struct {
 	*desk
 	broker   *interact.Broker
 	presence gate
-	devices  *deviceDesk
+	devices  *devices
 	judged   *judged
 	book     *book.Book
 	server   *device.Server
@@ -119,10 +119,10 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 		t.Fatal(err)
 	}
 	d.book = book.Open(filepath.Join(folder, "peers.json"), []byte("seal"))
-	d.devices = newDeviceDesk(newDevices(devicesConfig{
+	d.devices = newDevices(devicesConfig{
 		log: slog.New(slog.NewTextHandler(t.Output(), nil)), folder: folder, push: push, book: d.book, config: d.config,
-		say: func(_ string, sentence string) { d.said = append(d.said, sentence) },
-	}), d.desk.answers())
+		say: func(_ string, sentence string) { d.said = append(d.said, sentence) }, answers: d.desk.answers(),
+	})
 	d.presence = gate{newPresence(func() {}), d.w, d.devices}
 	d.w.quiet, d.w.deviceReady = d.presence.hides, d.devices.ready
 	d.judged = &judged{Policy: &interacttest.Policy{}}

@@ -25,7 +25,7 @@ type peers struct {
 	book     *book.Book       // of the paired ones
 	identity *remote.Identity // of this desk; nil: its keys cannot be read
 	machines *machines
-	devices  *deviceDesk
+	devices  *devices
 }
 
 // deskKeyName is the file with this desk's keys, next to the list of its peers.

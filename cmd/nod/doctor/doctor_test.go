@@ -27,7 +27,7 @@ type fake struct {
 	health api.HealthReply
 	test   operator.SelfTest
 	at     endpoint.Endpoint
-	bus    fakeBus
+	bus    bus
 }
 
 func newFake(t *testing.T) *fake {
@@ -35,7 +35,7 @@ func newFake(t *testing.T) *fake {
 	f := &fake{t: t,
 		health: api.HealthReply{Status: "ok", Version: "1.2.3"}, test: operator.SelfTest{Version: "1.2.3"},
 		at:  endpoint.Endpoint{URL: "http://127.0.0.1:7463", Token: endpoint.NewToken(), PID: 4711, Version: "1.2.3"},
-		bus: fakeBus{tray: true, notifier: notifier{name: "dunst", version: "1.9", capabilities: []string{"actions"}}},
+		bus: bus{hasTray: true, notifier: notifier{name: "dunst", version: "1.9", capabilities: []string{"actions"}}},
 	}
 	f.host = host{
 		Version: "1.2.3", Now: func() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) },
@@ -95,16 +95,6 @@ func (f *fake) gone() {
 		return api.HealthReply{}, client.ErrNotRunning
 	}
 }
-
-type fakeBus struct {
-	tray     bool
-	notifier notifier
-	err      error
-}
-
-func (b fakeBus) hasTray() bool                                   { return b.tray }
-func (b fakeBus) notifications(context.Context) (notifier, error) { return b.notifier, b.err }
-func (b fakeBus) Close() error                                    { return nil }
 
 // want is a finding that is not ok, by its id: words in its sentence and in what mends it.
 type want struct {

@@ -119,12 +119,11 @@ type session struct {
 	bus     func(ctx context.Context, getenv func(string) string) (bus, error)
 }
 
-type bus interface {
-	hasTray() bool
-	// notifications returns the notification service; an empty name means none. It does not start a service that only the
-	// first notification would start; such a service has the name "on demand".
-	notifications(ctx context.Context) (notifier, error)
-	Close() error
+// bus is what the session bus offers.
+type bus struct {
+	hasTray  bool
+	notifier notifier // an empty name means none
+	err      error    // why the notification service does not say what it is
 }
 
 type notifier struct {
@@ -132,4 +131,5 @@ type notifier struct {
 	capabilities  []string
 }
 
+// onDemand is the name of a service that only the first notification would start.
 const onDemand = "on demand"

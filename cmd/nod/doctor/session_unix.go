@@ -15,27 +15,27 @@ import (
 
 const isFreedesktop = true
 
-var realSession = session{
-	display: desktop.Display,
-	bus: func(ctx context.Context, getenv func(string) string) (bus, error) {
-		conn, err := desktop.Bus(ctx, getenv)
-		return realBus{conn}, err
-	},
+var realSession = session{display: desktop.Display, bus: lookAtBus}
+
+// lookAtBus starts no service.
+func lookAtBus(ctx context.Context, getenv func(string) string) (b bus, err error) {
+	conn, err := desktop.Bus(ctx, getenv)
+	if err != nil {
+		return b, err
+	}
+	defer conn.Close()
+	b.hasTray = desktop.HasOwner(conn, desktop.TrayWatcher)
+	switch {
+	case desktop.HasOwner(conn, desktop.Notifications):
+		b.notifier, b.err = askNotifier(ctx, conn)
+	case desktop.IsActivatable(conn, desktop.Notifications):
+		b.notifier.name = onDemand
+	}
+	return b, nil
 }
 
-type realBus struct{ *dbus.Conn }
-
-func (b realBus) hasTray() bool { return desktop.HasOwner(b.Conn, desktop.TrayWatcher) }
-
-func (b realBus) notifications(ctx context.Context) (n notifier, err error) {
-	switch {
-	case desktop.HasOwner(b.Conn, desktop.Notifications):
-	case desktop.IsActivatable(b.Conn, desktop.Notifications):
-		return notifier{name: onDemand}, nil
-	default:
-		return notifier{}, nil
-	}
-	service := b.Object(desktop.Notifications, "/org/freedesktop/Notifications")
+func askNotifier(ctx context.Context, conn *dbus.Conn) (n notifier, err error) {
+	service := conn.Object(desktop.Notifications, "/org/freedesktop/Notifications")
 	ask := func(method string, into ...any) error {
 		return service.CallWithContext(ctx, desktop.Notifications+"."+method, dbus.FlagNoAutoStart).Store(into...)
 	}
@@ -93,17 +93,16 @@ func checkBus(ctx context.Context, e *exam) []Finding {
 	if _, err := e.display(); err != nil {
 		return nil
 	}
-	conn, err := e.Session.bus(ctx, env)
+	b, err := e.Session.bus(ctx, env)
 	if err != nil {
 		return []Finding{warning(e.install(sessionBus), "no session bus, so no tray icon and no notifications: %v", err)}
 	}
-	defer conn.Close()
-	return []Finding{ok("it answers"), e.checkTray(conn, env), e.checkNotifier(ctx, conn, env)}
+	return []Finding{ok("it answers"), e.checkTray(b, env), e.checkNotifier(b, env)}
 }
 
-func (e *exam) checkTray(conn bus, env func(string) string) Finding {
+func (e *exam) checkTray(b bus, env func(string) string) Finding {
 	f := ok("the desktop shows tray icons")
-	if !conn.hasTray() {
+	if !b.hasTray {
 		f = warning(open("the settings of the panel: add its notification area, or tray"),
 			"the desktop shows no tray icons: start nod again to open its settings")
 		if strings.Contains(env("XDG_CURRENT_DESKTOP"), "GNOME") {
@@ -114,13 +113,13 @@ func (e *exam) checkTray(conn bus, env func(string) string) Finding {
 	return f
 }
 
-func (e *exam) checkNotifier(ctx context.Context, conn bus, env func(string) string) Finding {
-	n, err := conn.notifications(ctx)
+func (e *exam) checkNotifier(b bus, env func(string) string) Finding {
+	n := b.notifier
 	var f Finding
 	switch {
-	case err != nil:
+	case b.err != nil:
 		f = warning(run("systemctl --user --type=service | grep -i notif"),
-			"the notification service doesn't respond: %v", err)
+			"the notification service doesn't respond: %v", b.err)
 	case n.name == "":
 		service := dunst
 		if env("WAYLAND_DISPLAY") != "" {

@@ -44,16 +44,16 @@ func TestSession(t *testing.T) {
 		},
 		"no bus": {
 			nil, func(f *fake) {
-				f.Session.bus = func(context.Context, func(string) string) (bus, error) { return nil, errors.New("refused") }
+				f.Session.bus = func(context.Context, func(string) string) (bus, error) { return bus{}, errors.New("refused") }
 			},
 			map[string]want{"bus": {warned, "refused", "dbus-user-session"}},
 		},
 		"no tray": {
-			nil, func(f *fake) { f.bus.tray = false },
+			nil, func(f *fake) { f.bus.hasTray = false },
 			map[string]want{"tray": {warned, "the desktop shows no tray icons", "panel"}},
 		},
 		"no tray on GNOME": {
-			[]string{"DISPLAY=:1", "XDG_CURRENT_DESKTOP=ubuntu:GNOME"}, func(f *fake) { f.bus.tray = false },
+			[]string{"DISPLAY=:1", "XDG_CURRENT_DESKTOP=ubuntu:GNOME"}, func(f *fake) { f.bus.hasTray = false },
 			map[string]want{"tray": {warned, "the desktop shows no tray icons", "gnome-shell-extension-appindicator"}},
 		},
 		"no notifications": {

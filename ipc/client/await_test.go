@@ -66,10 +66,11 @@ func TestAwait(t *testing.T) {
 						t.Error(err)
 					}
 				})
-				got, err := awaitOther(t.Context(), dir, first)
+				c := Client{Dir: dir}
+				err := c.await(t.Context(), first)
 				other.Wait()
-				if err != nil || got != second {
-					t.Fatalf("got %v, %v, want %v", got, err, second)
+				if err != nil || c.Current() != second {
+					t.Fatalf("got %v, %v, want %v", c.Current(), err, second)
 				}
 			}
 		})
@@ -84,8 +85,9 @@ func TestAwaitEndsWithTheContext(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go cancel(enough)
-	if got, err := awaitOther(ctx, dir, first); got != (endpoint.Endpoint{}) || !errors.Is(err, enough) {
-		t.Errorf("got %v, %v", got, err)
+	c := Client{Dir: dir}
+	if err := c.await(ctx, first); c.Current() != (endpoint.Endpoint{}) || !errors.Is(err, enough) {
+		t.Errorf("got %v, %v", c.Current(), err)
 	}
 }
 
@@ -99,9 +101,10 @@ func TestAwaitIsQuick(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		got, err := awaitOther(t.Context(), dir, valid())
-		if took := time.Since(began); err != nil || got != next || took != 10*lookEvery {
-			t.Errorf("got %v, %v after %v", got, err, took)
+		c := Client{Dir: dir}
+		err := c.await(t.Context(), valid())
+		if took := time.Since(began); err != nil || c.Current() != next || took != 10*lookEvery {
+			t.Errorf("got %v, %v after %v", c.Current(), err, took)
 		}
 	})
 }

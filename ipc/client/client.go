@@ -80,16 +80,10 @@ func Discover() (*Client, error) {
 }
 
 // Current returns the endpoint of the client's current nod-desktop.
-func (c *Client) Current() endpoint.Endpoint { return c.current().Endpoint }
-
-// server is one nod-desktop.
-type server struct{ endpoint.Endpoint }
-
-// current returns the nod-desktop that the client talks to.
-func (c *Client) current() *server {
+func (c *Client) Current() endpoint.Endpoint {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &server{c.Endpoint}
+	return c.Endpoint
 }
 
 // request is what is sent for one call.
@@ -101,17 +95,17 @@ type request struct {
 	again        func() // is called before it is sent once more; may be nil
 }
 
-// exchange sends one request and returns the body of its reply if the status is 200, else an error: a [*Pending] for
-// 202, a [*Problem] for a refusal.
-func (s *server) exchange(ctx context.Context, r request) ([]byte, error) {
-	resp, err := s.send(ctx, r)
+// exchange sends one request to the nod-desktop at an endpoint, and returns the body of its reply if the status is 200,
+// else an error: a [*Pending] for 202, a [*Problem] for a refusal.
+func exchange(ctx context.Context, at endpoint.Endpoint, r request) ([]byte, error) {
+	resp, err := sendTo(ctx, at, r)
 	if err != nil {
 		return nil, err
 	}
 	return resp.read(ctx)
 }
 
-// read reads the rest of a reply and closes it. The result is that of [server.exchange].
+// read reads the rest of a reply and closes it. The result is that of [exchange].
 func (r *response) read(ctx context.Context) ([]byte, error) {
 	defer r.Close()
 	text, err := io.ReadAll(io.LimitReader(r.body, maxReply+1))
@@ -124,10 +118,10 @@ func (r *response) read(ctx context.Context) ([]byte, error) {
 	return text, answered(r, text)
 }
 
-// send sends one request and returns the reply, whose body is still to be read.
-func (s *server) send(ctx context.Context, r request) (*response, error) {
+// sendTo sends one request and returns the reply, whose body is still to be read.
+func sendTo(ctx context.Context, at endpoint.Endpoint, r request) (*response, error) {
 	begun := time.Now()
-	resp, err := s.open(ctx, r)
+	resp, err := open(ctx, at, r)
 	if err != nil {
 		slog.Debug("no reply", "method", r.method, "path", r.path, "took", time.Since(begun), "err", err)
 		return nil, reasonOf(ctx, err)

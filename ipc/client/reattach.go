@@ -19,8 +19,8 @@ func (c *Client) call(ctx context.Context, r request) ([]byte, error) {
 		if isAgain && r.again != nil {
 			r.again()
 		}
-		at := c.current()
-		text, err := at.exchange(ctx, r)
+		at := c.Current()
+		text, err := exchange(ctx, at, r)
 		if lost == nil && r.isWaiting {
 			lost, _ = errors.AsType[*LostError](err)
 		}
@@ -51,7 +51,7 @@ var errQuit = errors.New("nod-desktop quit")
 
 // follow makes c talk to the next nod-desktop after an exchange ended with err. It returns err if there is none. If
 // lost is set, the call waits for the next nod-desktop.
-func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostError) error {
+func (c *Client) follow(ctx context.Context, at endpoint.Endpoint, err error, lost *LostError) error {
 	if c.Dir == "" {
 		return err
 	}
@@ -62,7 +62,7 @@ func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostEr
 	_, isLost := errors.AsType[*LostError](err)
 	_, isRefused := errors.AsType[*Problem](err)
 	switch {
-	case isLost && lost == nil, isLost && at.isAlive(ctx): // it hung up, and would again
+	case isLost && lost == nil, isLost && isAlive(ctx, at): // it hung up, and would again
 		return err
 	case lost != nil:
 		if isLost && c.Lost != nil {
@@ -87,38 +87,29 @@ func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostEr
 	return err
 }
 
-// await waits until an endpoint other than at's is published, and makes c use it.
-func (c *Client) await(ctx context.Context, at *server) error {
-	e, err := awaitOther(ctx, c.Dir, at.Endpoint)
-	if err == nil {
-		c.moved(at, e)
-	}
-	return err
-}
-
 // lookEvery is how often to look for a newly published endpoint.
 const lookEvery = 50 * time.Millisecond
 
-// awaitOther waits until an endpoint other than old is published in dir, and returns it. It ignores endpoints that
+// await waits until an endpoint other than at is published, and makes c use it. It ignores endpoints that
 // [endpoint.Read] refuses. The error is the cause of ctx's end.
-func awaitOther(ctx context.Context, dir string, old endpoint.Endpoint) (endpoint.Endpoint, error) {
+func (c *Client) await(ctx context.Context, at endpoint.Endpoint) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		if e, err := endpoint.Read(dir); err == nil && e != old {
-			return e, nil
+		if e, err := endpoint.Read(c.Dir); err == nil && c.moved(at, e) {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return endpoint.Endpoint{}, fmt.Errorf("wait for an endpoint in %s: %w", dir, context.Cause(ctx))
+			return fmt.Errorf("wait for an endpoint in %s: %w", c.Dir, context.Cause(ctx))
 		case <-tick.C:
 		}
 	}
 }
 
-// moved makes c use endpoint e, unless at has it.
-func (c *Client) moved(at *server, e endpoint.Endpoint) bool {
-	if e == at.Endpoint {
+// moved makes c use endpoint e, unless that is at.
+func (c *Client) moved(at, e endpoint.Endpoint) bool {
+	if e == at {
 		return false
 	}
 	c.mu.Lock()
@@ -127,10 +118,10 @@ func (c *Client) moved(at *server, e endpoint.Endpoint) bool {
 	return true
 }
 
-func (s *server) isAlive(ctx context.Context) bool {
+func isAlive(ctx context.Context, at endpoint.Endpoint) bool {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	_, err := s.exchange(ctx, request{method: get, path: "/v1/health"})
+	_, err := exchange(ctx, at, request{method: get, path: "/v1/health"})
 	return err == nil
 }
 
@@ -139,5 +130,5 @@ func (s *server) isAlive(ctx context.Context) bool {
 // c has no Dir.
 func (c *Client) Reattach(ctx context.Context, broke error) error {
 	lost := &LostError{Err: broke}
-	return c.follow(ctx, c.current(), lost, lost)
+	return c.follow(ctx, c.Current(), lost, lost)
 }

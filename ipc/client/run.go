@@ -62,8 +62,7 @@ func (r *Run) Close() error { return r.reply.Close() }
 // Run asks for the sandbox of a command. A [*Problem] with [api.CodeNotFound] means that the command should not run in
 // one.
 func (c *Client) Run(ctx context.Context, r api.RunRequest) (*Run, error) {
-	at := c.current()
-	resp, err := at.send(ctx, request{method: post, path: "/v1/runs", body: r})
+	resp, err := sendTo(ctx, c.Current(), request{method: post, path: "/v1/runs", body: r})
 	if err != nil {
 		return nil, err
 	}

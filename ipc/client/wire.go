@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"nod/api"
+	"nod/ipc/endpoint"
 )
 
 // This file replaces the client of net/http, whose TLS, HTTP/2 and proxies are too much for a program that agents start
@@ -47,12 +48,12 @@ type response struct {
 }
 
 // open sends one request over its own connection, which ends with ctx, and returns the reply up to its body.
-func (s *server) open(ctx context.Context, r request) (*response, error) {
-	text, err := s.encode(r)
+func open(ctx context.Context, at endpoint.Endpoint, r request) (*response, error) {
+	text, err := encode(at, r)
 	if err != nil {
 		return nil, err
 	}
-	dialed, err := DialAt(ctx, s.Endpoint)
+	dialed, err := DialAt(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (c connection) CloseWrite() error {
 }
 
 // encode writes a request. The Host header is the published one even on the socket, because the server knows no other.
-func (s *server) encode(r request) ([]byte, error) {
+func encode(at endpoint.Endpoint, r request) ([]byte, error) {
 	body, isRaw := r.body.(json.RawMessage)
 	if r.body != nil && !isRaw {
 		var err error
@@ -98,8 +99,8 @@ func (s *server) encode(r request) ([]byte, error) {
 		}
 	}
 	lines := []string{
-		r.method + " " + r.path + " HTTP/1.1", "Host: " + strings.TrimPrefix(s.URL, "http://"), "Connection: close",
-		"User-Agent: nod", "Authorization: Bearer " + s.Token, "Accept: application/json",
+		r.method + " " + r.path + " HTTP/1.1", "Host: " + strings.TrimPrefix(at.URL, "http://"), "Connection: close",
+		"User-Agent: nod", "Authorization: Bearer " + at.Token, "Accept: application/json",
 	}
 	if r.key != "" {
 		lines = append(lines, "Idempotency-Key: "+r.key)

@@ -132,12 +132,8 @@ func (d *document) has(path ...string) bool {
 // edit removes nod's handlers that keep rejects, and what is empty without them, except for what an earlier document
 // has as well. It reports whether it removed any.
 func (d *document) edit(agent string, earlier *document, keep func(event string, v *hujson.Value) bool) bool {
-	i := indexOf(d.root, "hooks")
-	if i < 0 {
-		return false
-	}
-	table, ok := d.root.Members[i].Value.Value.(*hujson.Object)
-	if !ok {
+	table, i := child[*hujson.Object](d.root, "hooks")
+	if table == nil {
 		return false // it has nothing of nod's
 	}
 	removed := false
@@ -160,38 +156,31 @@ func (d *document) edit(agent string, earlier *document, keep func(event string,
 
 // editList is edit for the entries of one event. An entry with more than handlers stays.
 func (d *document) editList(list *hujson.Array, agent string, keep func(*hujson.Value) bool) (removed bool) {
+	if d.flat {
+		return editHandlers(list, agent, keep)
+	}
 	for n := len(list.Elements) - 1; n >= 0; n-- {
 		entry, ok := list.Elements[n].Value.(*hujson.Object)
 		if !ok {
 			continue
 		}
-		if v := &list.Elements[n]; d.flat {
-			if isOurs(*v, agent) && !keep(v) {
-				cutElement(list, n)
-				removed = true
-			}
-			continue
-		}
-		i := indexOf(entry, "hooks")
-		if i < 0 {
-			continue
-		}
-		handlers, ok := entry.Members[i].Value.Value.(*hujson.Array)
-		if !ok {
-			continue
-		}
-		before := len(handlers.Elements)
-		for k := before - 1; k >= 0; k-- {
-			if v := &handlers.Elements[k]; isOurs(*v, agent) && !keep(v) {
-				cutElement(handlers, k)
-			}
-		}
-		if len(handlers.Elements) == before {
+		handlers, _ := child[*hujson.Array](entry, "hooks")
+		if handlers == nil || !editHandlers(handlers, agent, keep) {
 			continue
 		}
 		removed = true
 		if len(handlers.Elements) == 0 && !holdsMore(entry) {
 			cutElement(list, n)
+		}
+	}
+	return removed
+}
+
+func editHandlers(list *hujson.Array, agent string, keep func(*hujson.Value) bool) (removed bool) {
+	for n := len(list.Elements) - 1; n >= 0; n-- {
+		if v := &list.Elements[n]; isOurs(*v, agent) && !keep(v) {
+			cutElement(list, n)
+			removed = true
 		}
 	}
 	return removed
@@ -299,6 +288,14 @@ func nameOf(m hujson.ObjectMember) string {
 
 func indexOf(o *hujson.Object, name string) int {
 	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == name })
+}
+
+// child returns the object or the list that is a member of o, and its index there; nil if there is none.
+func child[T *hujson.Object | *hujson.Array](o *hujson.Object, name string) (value T, i int) {
+	if i = indexOf(o, name); i >= 0 {
+		value, _ = o.Members[i].Value.Value.(T)
+	}
+	return value, i
 }
 
 func indentOf(root *hujson.Object) string {

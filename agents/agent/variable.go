@@ -21,12 +21,8 @@ const asShell = " -c"
 
 // find returns the object "env" of a file, and the index of the variable in it, or -1.
 func (s shellSetting) find(d *document) (*hujson.Object, int) {
-	i := indexOf(d.root, "env")
-	if i < 0 {
-		return nil, -1
-	}
-	env, ok := d.root.Members[i].Value.Value.(*hujson.Object)
-	if !ok {
+	env, _ := child[*hujson.Object](d.root, "env")
+	if env == nil {
 		return nil, -1
 	}
 	return env, indexOf(env, string(s))

@@ -39,11 +39,8 @@ To pair or unpair, open nod's settings, under Machines and devices. The exit sta
 
 // publishedPeers reads the list that nod-desktop writes to its runtime folder, which only the user can read.
 func publishedPeers(ctx context.Context) (operator.Peers, error) {
-	cl, err := discover()
+	cl, _, err := reach(ctx)
 	if err != nil {
-		return operator.Peers{}, err
-	}
-	if _, err := health(ctx, cl); err != nil {
 		return operator.Peers{}, err
 	}
 	dir, err := endpoint.Locate()

@@ -176,6 +176,18 @@ func discover() (*client.Client, error) {
 	return cl, nil
 }
 
+// reach finds the running nod-desktop, and asks whether it is well.
+func reach(ctx context.Context) (*client.Client, api.HealthReply, error) {
+	cl, err := discover()
+	if err != nil {
+		return nil, api.HealthReply{}, err
+	}
+	ctx, cancel := waiting.Bounded(ctx, time.Second)
+	defer cancel()
+	h, err := cl.Health(ctx)
+	return cl, h, err
+}
+
 // call makes one call to the running nod-desktop, which may wait for the user for as long as timeout.
 func call[R any](
 	ctx context.Context, timeout time.Duration, send func(*client.Client, context.Context) (R, error),

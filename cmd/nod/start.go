@@ -94,13 +94,12 @@ func ensureRunning(ctx context.Context, timeout time.Duration) (started, error) 
 }
 
 func running(ctx context.Context) (s started, ok bool) {
-	cl, err := client.Discover()
+	cl, _, err := reach(ctx)
 	if err != nil {
 		return started{}, false
 	}
-	_, err = health(ctx, cl)
 	at := cl.Current()
-	return started{PID: at.PID, URL: at.URL}, err == nil
+	return started{PID: at.PID, URL: at.URL}, true
 }
 
 // launch starts a program independent of this terminal, and waits until it is ready. Its output goes to a file, which

@@ -68,12 +68,7 @@ func (c *console) reportStatus(ctx context.Context) error {
 func inspect(ctx context.Context) (report, error) {
 	r := report{Nod: version.Number(), Log: ownlog.Desktop()}
 	r.readConfig(ctx)
-	cl, err := discover()
-	if err != nil {
-		r.Why = err.Error()
-		return r, err
-	}
-	health, err := health(ctx, cl)
+	cl, health, err := reach(ctx)
 	if err != nil {
 		r.Why = err.Error()
 		return r, err

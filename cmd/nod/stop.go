@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nod/api"
 	"nod/ipc/client"
-	"nod/ipc/client/waiting"
 	"nod/ipc/peer"
 )
 
@@ -46,11 +44,7 @@ func (c *console) stopDesktop(ctx context.Context) error {
 }
 
 func stopRunning(ctx context.Context) (was stopped, err error) {
-	var h api.HealthReply
-	cl, err := client.Discover()
-	if err == nil {
-		h, err = health(ctx, cl)
-	}
+	cl, h, err := reach(ctx)
 	if errors.Is(err, client.ErrNotRunning) {
 		return stopped{}, nil
 	}
@@ -62,12 +56,6 @@ func stopRunning(ctx context.Context) (was stopped, err error) {
 		return stopped{}, fmt.Errorf("stop process %d: %w", was.PID, err)
 	}
 	return was, nil
-}
-
-func health(ctx context.Context, cl *client.Client) (api.HealthReply, error) {
-	ctx, cancel := waiting.Bounded(ctx, time.Second)
-	defer cancel()
-	return cl.Health(ctx)
 }
 
 func end(ctx context.Context, pid int) error {

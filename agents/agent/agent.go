@@ -99,7 +99,6 @@ type Agent struct {
 	Program string // its executable
 
 	Hooks       hooks.Protocol
-	Folder      func(Machine) string            // where it keeps the user's files; nil: nod does not know
 	Settings    func(Machine) File              // the file with nod's hooks; nil: nod cannot install them
 	Needs       func(Machine) []File            // files of nod's own that those hooks need; nil: none
 	Gate        func(Machine) File              // switches its own prompt off; may be in Settings' file; nil: none
@@ -115,7 +114,7 @@ type Agent struct {
 
 // Transcripts are the files in which an agent records its sessions.
 type Transcripts struct {
-	Folder string                 // below the agent's own; it need not exist
+	Folder func(Machine) string   // it need not exist
 	Is     func(line []byte) bool // reports whether a line is from one of them
 	Read   func(io.Reader) replay.Reader
 }

@@ -21,7 +21,6 @@ var Agent = agent.Agent{
 	Hooks: hooks.Protocol{
 		Read: hooks.Reads(payload.step), Deny: deny, Abstain: abstain, Payload: payloadOf,
 	},
-	Folder:   folder,
 	Settings: settings,
 	Needs:    func(m agent.Machine) []agent.File { return []agent.File{agent.Script(script(m), name)} },
 	Tested:   []string{"0.0.1790142911-g7618fb"},

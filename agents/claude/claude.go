@@ -20,7 +20,6 @@ var tested = []string{"2.1.197", "2.1.332"}
 var Agent = agent.Agent{
 	Name: name, Title: "Claude Code", Program: "claude",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(Payload.Step), Deny: Deny},
-	Folder:   folder,
 	Settings: settings,
 	Shell: func(m agent.Machine) agent.File {
 		return agent.Shell(filepath.Join(folder(m), "settings.json"), "CLAUDE_CODE_SHELL_PREFIX")
@@ -28,8 +27,8 @@ var Agent = agent.Agent{
 	Own: ownRules,
 	Off: off,
 	Transcripts: &agent.Transcripts{
-		Folder: "projects", Is: isTranscript,
-		Read: newTranscript,
+		Folder: func(m agent.Machine) string { return filepath.Join(folder(m), "projects") },
+		Is:     isTranscript, Read: newTranscript,
 	},
 	Tested: tested,
 	Limits: []string{

@@ -17,7 +17,6 @@ const name = "cline"
 var Agent = agent.Agent{
 	Name: name, Title: "Cline", Program: "cline",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, toolCall)},
-	Folder:   folder,
 	Settings: settings,
 	Tested:   []string{"3.0.65"},
 	Limits: []string{

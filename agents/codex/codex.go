@@ -16,14 +16,13 @@ const name = "codex"
 var Agent = agent.Agent{
 	Name: name, Title: "Codex", Program: "codex",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(hookPayload.step), Deny: claude.Deny},
-	Folder:   folder,
 	Settings: settings,
 	Off:      off,
 	After:    "Codex runs new hooks only after you have trusted them: start codex, type /hooks and trust nod's.",
 	Own:      ownRules,
 	Transcripts: &agent.Transcripts{
-		Folder: "sessions", Is: isTranscript,
-		Read: newTranscript,
+		Folder: func(m agent.Machine) string { return filepath.Join(folder(m), "sessions") },
+		Is:     isTranscript, Read: newTranscript,
 	},
 	Tested: []string{"0.171.0"},
 	Limits: []string{

@@ -20,7 +20,6 @@ const name = "copilot-cli"
 var Agent = agent.Agent{
 	Name: name, Title: "Copilot CLI", Program: "copilot",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
-	Folder:   folder,
 	Settings: settings,
 	Off:      off,
 	After:    "Copilot CLI reads its hooks when it starts: start it again.",

@@ -16,7 +16,6 @@ const name = "crush"
 var Agent = agent.Agent{
 	Name: name, Title: "Crush", Program: "crush",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(step), Deny: hooks.DenyIn(deny, preToolUse)},
-	Folder:   folder,
 	Settings: settings,
 	Limits: []string{
 		"It does not say when it would ask you: nod asks about everything your rules do not allow, even in yolo mode.",

@@ -20,7 +20,6 @@ var Agent = agent.Agent{
 		Read: hooks.Reads(payload.step),
 		Deny: hooks.DenyIn(deny, "beforeShellExecution", "beforeMCPExecution", "preToolUse"),
 	},
-	Folder:   folder,
 	Settings: settings,
 	Limits: []string{
 		"Cursor may ask even after an allow in nod, so nod asks only where your rules say ask.",

@@ -19,7 +19,6 @@ const name = "gemini-cli"
 var Agent = agent.Agent{
 	Name: name, Title: "Gemini CLI", Program: "gemini",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "BeforeTool")},
-	Folder:   folder,
 	Settings: settings,
 	Gate:     gate,
 	Off:      off,

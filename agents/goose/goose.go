@@ -17,7 +17,6 @@ const name = "goose"
 var Agent = agent.Agent{
 	Name: name, Title: "Goose", Program: "goose",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "PreToolUse")},
-	Folder:   plugin,
 	Settings: settings,
 	Needs:    needs,
 	Limits: []string{

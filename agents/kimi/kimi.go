@@ -15,8 +15,7 @@ const name = "kimi-code"
 // Agent is Kimi Code.
 var Agent = agent.Agent{
 	Name: name, Title: "Kimi Code", Program: "kimi",
-	Hooks:  hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, preToolUse)},
-	Folder: folder,
+	Hooks: hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, preToolUse)},
 	Settings: func(m agent.Machine) agent.File {
 		return agent.File{Path: config(m), Install: addHooks, Uninstall: removeHooks, Look: lookForHooks}
 	},

@@ -20,7 +20,6 @@ var Agent = agent.Agent{
 	Hooks: hooks.Protocol{
 		Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "PermissionRequest", "PreToolUse"), Abstain: abstain,
 	},
-	Folder:   folder,
 	Settings: settings,
 	Off:      off,
 	After:    "Letta Code asks only when it is told to: start it with --permission-mode standard.",

@@ -21,7 +21,6 @@ const name = "opencode"
 var Agent = agent.Agent{
 	Name: name, Title: "opencode", Program: "opencode",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "permission.asked")},
-	Folder:   folder,
 	Settings: settings,
 	Off:      off,
 	After:    `opencode asks only for what its own settings say "ask" to: see "permission" in opencode.json.`,

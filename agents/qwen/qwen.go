@@ -19,7 +19,6 @@ const name = "qwen-code"
 var Agent = agent.Agent{
 	Name: name, Title: "Qwen Code", Program: "qwen",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: claude.Deny},
-	Folder:   folder,
 	Settings: settings,
 	Off:      off,
 	Tested:   []string{"0.24.4"},

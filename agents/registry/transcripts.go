@@ -26,7 +26,7 @@ func transcriptFolders() ([]string, error) {
 	}
 	var folders []string
 	for _, a := range with(hasTranscripts) {
-		folders = append(folders, filepath.Join(a.Folder(m), a.Transcripts.Folder))
+		folders = append(folders, a.Transcripts.Folder(m))
 	}
 	return folders, nil
 }

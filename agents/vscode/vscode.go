@@ -20,7 +20,6 @@ const name = "vscode"
 var Agent = agent.Agent{
 	Name: name, Title: "VS Code", Program: "code",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: claude.Deny},
-	Folder:   folder,
 	Settings: settings,
 	After: `VS Code does not look there by itself: add "~/.vscode/nod-hooks.json": true to the setting ` +
 		"chat.hookFilesLocations.",

@@ -24,8 +24,7 @@ func (p *program) openJournal() error {
 		return err
 	}
 	p.journal = journal.Open(path, journal.Options{
-		Log: p.log, Changed: p.journalChanged.Send,
-		Added:  p.journaled.Send,
+		Log: p.log, Changed: p.journalChanged, Added: p.journaled,
 		Config: func() config.History { return p.store.Config().History },
 		// No request has an outcome before the server exists.
 		Token: func() string { return p.server.Endpoint().Token },

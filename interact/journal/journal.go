@@ -44,11 +44,10 @@ type Options struct {
 	Config func() config.History
 	// Token returns the token of nod's callers, which is redacted like other secrets. May be nil.
 	Token func() string
-	// Changed is called when the result of [Journal.Problem] changes. It must return soon and not write to the journal.
-	// May be nil.
-	Changed func()
-	// Added is called after entries were added. The writer waits for it, so it must not block. May be nil.
-	Added func()
+	// Changed is sent when the result of [Journal.Problem] changes. May be nil.
+	Changed changes.Signal
+	// Added is sent after entries were added. May be nil.
+	Added changes.Signal
 }
 
 // Journal is an [interact.Journal] in a file. It is safe for concurrent use. While the file has a problem its methods
@@ -85,12 +84,6 @@ func Open(path string, o Options) *Journal {
 	}
 	if o.Token == nil {
 		o.Token = func() string { return "" }
-	}
-	if o.Changed == nil {
-		o.Changed = func() {}
-	}
-	if o.Added == nil {
-		o.Added = func() {}
 	}
 	j := &Journal{
 		Reader: &Reader{path: path}, opts: o, opened: time.Now(),

@@ -77,7 +77,7 @@ func (j *Journal) report(change func(*problems)) {
 	if problem != nil {
 		j.opts.Log.Error("journal", "problem", problem)
 	}
-	j.opts.Changed()
+	j.opts.Changed.Send()
 }
 
 func text(err error) string {

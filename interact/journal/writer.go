@@ -110,10 +110,9 @@ func (w *writer) group(first *write) {
 		next.done <- err
 	}
 	w.j.wrote.Send()
-	if err != nil || w.added == 0 {
-		return
+	if err == nil && w.added > 0 {
+		w.j.opts.Added.Send()
 	}
-	w.j.opts.Added()
 }
 
 // commit writes all of group or nothing. It replaces a damaged file.

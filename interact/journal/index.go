@@ -151,7 +151,7 @@ func (x *indexer) follow(ctx context.Context) error {
 		if step.state == x.state { // the memory is useless until there are more entries
 			return sqlitex.ExecuteTransient(x.conn, "PRAGMA shrink_memory", nil)
 		}
-		if err := transact(x.conn, "BEGIN IMMEDIATE", func() error { return x.change(step) }); err != nil {
+		if err := transact(x.conn, beginNow, func() error { return x.change(step) }); err != nil {
 			if isDamage(err) {
 				x.reader.indexDamaged.Store(true)
 				x.woken.Send()
@@ -202,7 +202,7 @@ func (x *indexer) load() (err error) {
 	case err != nil:
 		return err
 	case version == 0:
-		err = transact(x.conn, "BEGIN IMMEDIATE", func() error {
+		err = transact(x.conn, beginNow, func() error {
 			return execute(x.conn, fmt.Sprintf("%s PRAGMA user_version = %d;", indexSchema, indexVersion))
 		})
 	case version != indexVersion:

@@ -83,7 +83,7 @@ func TestADamagedFileIsAnError(t *testing.T) {
 	read := func() error { return execute(conn, "SELECT * FROM t") }
 	for name, do := range map[string]func() error{
 		"execute":  read,
-		"transact": func() error { return transact(conn, "BEGIN", read) },
+		"transact": func() error { return transact(conn, begin, read) },
 		"migrate":  func() error { return migrate(conn) },
 	} {
 		if err := do(); sqlite.ErrCode(err).ToPrimary() != sqlite.ResultCorrupt && name != "migrate" || err == nil {

@@ -105,13 +105,13 @@ func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err err
 		return err
 	}
 	defer pool.Put(conn)
-	return transact(conn, "BEGIN", func() error { return do(conn) })
+	return transact(conn, begin, func() error { return do(conn) })
 }
 
 // transact calls do within a transaction. The transactions of sqlitex panic if a damaged file makes even a ROLLBACK
 // fail.
-func transact(conn *sqlite.Conn, begin string, do func() error) error {
-	err := query(conn, begin, nil)
+func transact(conn *sqlite.Conn, begin func(*sqlite.Conn) error, do func() error) error {
+	err := begin(conn)
 	if err != nil {
 		return err
 	}
@@ -125,6 +125,11 @@ func transact(conn *sqlite.Conn, begin string, do func() error) error {
 	}
 	return err
 }
+
+func begin(conn *sqlite.Conn) error { return query(conn, "BEGIN", nil) }
+
+// beginNow begins a transaction that writes.
+func beginNow(conn *sqlite.Conn) error { return query(conn, "BEGIN IMMEDIATE", nil) }
 
 // execute executes statements, one after the other. [sqlitex.ExecScript] would panic as its transactions do.
 func execute(conn *sqlite.Conn, script string) error {

@@ -160,29 +160,24 @@ func (w *writer) hasFailedForLong(err error) bool {
 	return false
 }
 
-func (w *writer) transact(group []*write) (err error) {
-	if err := w.begin(); err != nil {
-		return err
-	}
+func (w *writer) transact(group []*write) error {
 	seq, hash := w.seq, w.hash
 	w.added, w.changes = 0, w.changes[:0]
-	defer func() {
-		if err != nil {
-			w.seq, w.hash = seq, hash
-			w.rollback()
+	err := transact(w.file.conn, w.begin, func() error {
+		if w.carries {
+			if err := w.carry(); err != nil {
+				return err
+			}
 		}
-	}()
-	if w.carries {
-		if err := w.carry(); err != nil {
-			return err
+		for _, next := range group {
+			if err := next.do(w); err != nil {
+				return err
+			}
 		}
-	}
-	for _, next := range group {
-		if err := next.do(w); err != nil {
-			return err
-		}
-	}
-	if err := w.exec("COMMIT"); err != nil {
+		return nil
+	})
+	if err != nil {
+		w.seq, w.hash = seq, hash
 		return err
 	}
 	w.carries, w.failing = false, time.Time{}
@@ -191,23 +186,14 @@ func (w *writer) transact(group []*write) (err error) {
 }
 
 // begin begins a transaction. It waits for the keeper if that holds the file.
-func (w *writer) begin() error {
-	err := w.exec("BEGIN IMMEDIATE")
+func (w *writer) begin(conn *sqlite.Conn) error {
+	err := beginNow(conn)
 	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy {
 		return err
 	}
 	w.j.files.Lock()
 	defer w.j.files.Unlock()
-	return w.exec("BEGIN IMMEDIATE")
-}
-
-func (w *writer) rollback() {
-	if w.file.conn.AutocommitEnabled() {
-		return
-	}
-	if err := w.exec("ROLLBACK"); err != nil {
-		w.j.opts.Log.Error("journal: roll back", "err", err)
-	}
+	return beginNow(conn)
 }
 
 func (w *writer) exec(text string, args ...any) error { return query(w.file.conn, text, nil, args...) }

@@ -200,24 +200,24 @@ var errTruncated = errors.New("it became shorter")
 
 func (w *writer) open() error {
 	w.clear()
-	f, err := openFile(w.path)
+	f, err := openFile(w.j.path)
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultReadOnly {
 		// Another file took its place while it was being opened, or the disk was read-only until now: SQLite's
 		// connections to a file share a log that they may not write, until the last of them is closed.
 		w.j.files.Lock()
-		w.withoutReaders(func() { f, err = openFile(w.path) })
+		w.withoutReaders(func() { f, err = openFile(w.j.path) })
 		w.j.files.Unlock()
 	}
 	if isDamage(err) || w.hasFailedForLong(err) {
 		if err = w.setAside(err); err == nil {
-			f, err = openFile(w.path)
+			f, err = openFile(w.j.path)
 		}
 	}
 	if err != nil {
 		w.tried, w.reason = time.Now(), err
 		return err
 	}
-	w.file, w.seq, w.hash = f, f.seq, f.hash
+	w.file = f
 	// The old file may also have been moved away between two looks at its path.
 	if own := w.j.own.Swap(&f.info); own != nil && !os.SameFile(*own, f.info) {
 		w.reportGone()
@@ -230,13 +230,15 @@ func (w *writer) open() error {
 // clear moves away whatever has replaced SQLite's files. The database itself is good, as of the last checkpoint.
 func (w *writer) clear() {
 	for _, end := range []string{"-wal", "-shm"} {
-		if info, err := os.Lstat(w.path + end); err == nil && !info.Mode().IsRegular() {
-			w.j.log("move away "+filepath.Base(w.path)+end, os.Rename(w.path+end, w.asideNow()+end))
+		if info, err := os.Lstat(w.j.path + end); err == nil && !info.Mode().IsRegular() {
+			w.j.log("move away "+filepath.Base(w.j.path)+end, os.Rename(w.j.path+end, w.asideNow()+end))
 		}
 	}
 }
 
-func (w *writer) asideNow() string { return w.path + time.Now().Format(".2006-01-02T15-04-05.000000") }
+func (w *writer) asideNow() string {
+	return w.j.path + time.Now().Format(".2006-01-02T15-04-05.000000")
+}
 
 func (w *writer) close() {
 	if w.file == nil {
@@ -257,7 +259,7 @@ func (w *writer) ready() error {
 		return w.open()
 	}
 	least := w.j.size.Load() // before the file is looked at: the keeper may make it longer meanwhile
-	info, err := os.Lstat(w.path)
+	info, err := os.Lstat(w.j.path)
 	switch {
 	case err == nil && os.SameFile(info, w.file.info):
 		if info.Size() < least {
@@ -276,7 +278,7 @@ func (w *writer) ready() error {
 
 // reopen opens the file again, which may fix errors. It saves what it can from a log that is no longer at its path.
 func (w *writer) reopen() error {
-	if info, err := os.Lstat(w.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, w.file.info) {
+	if info, err := os.Lstat(w.j.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, w.file.info) {
 		w.leave() // or the file that came would take in the log of the one that is gone
 		return w.open()
 	}
@@ -296,17 +298,17 @@ func (w *writer) leave() {
 	old := w.file
 	w.withoutReaders(func() { // who read the file that came would keep the log of the one that is gone in use
 		w.close()
-		if info, err := os.Stat(w.path + "-wal"); err == nil && old.log != nil && os.SameFile(info, old.log) {
+		if info, err := os.Stat(w.j.path + "-wal"); err == nil && old.log != nil && os.SameFile(info, old.log) {
 			// The log belongs to the old file: SQLite would apply it to the new one.
-			os.Remove(w.path + "-wal")
-			os.Remove(w.path + "-shm")
+			os.Remove(w.j.path + "-wal")
+			os.Remove(w.j.path + "-shm")
 		}
 	})
 	w.reportGone()
 }
 
 func (w *writer) reportGone() {
-	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: Gone, Path: w.path} })
+	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: Gone, Path: w.j.path} })
 }
 
 func (w *writer) withoutReaders(f func()) {
@@ -339,7 +341,7 @@ func (w *writer) setAside(damage error) error {
 	defer w.j.files.Unlock()
 	aside := w.asideNow()
 	var err error
-	w.withoutReaders(func() { err = moveAside(w.path, aside) })
+	w.withoutReaders(func() { err = moveAside(w.j.path, aside) })
 	if err != nil {
 		return fmt.Errorf("%w: move it aside: %w", damage, err)
 	}

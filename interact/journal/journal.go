@@ -92,7 +92,7 @@ func Open(path string, o Options) *Journal {
 	j.closing, j.close = context.WithCancel(context.Background())
 	j.index = newIndexer(j.Reader, o.Log)
 	j.queue = &queue{path: queuePath(path), woken: changes.NewSignal()}
-	w := &writer{j: j, path: path, patience: failTime}
+	w := &writer{j: j, patience: failTime}
 	if err := j.queue.load(); err != nil {
 		j.log("read the queue", errors.Join(err, os.Rename(j.queue.path, queuePath(w.asideNow()))))
 	}

@@ -172,10 +172,10 @@ func (w *writer) dropMuch() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if c.bodies-c.seq >= (w.seq-c.seq)/2 {
+	if c.bodies-c.seq >= (w.file.seq-c.seq)/2 {
 		return w.dropWhile(func(int64) bool { return true })
 	}
-	last := min(c.bodies+trimStep, w.seq)
+	last := min(c.bodies+trimStep, w.file.seq)
 	if err := w.exec("UPDATE entries SET body = NULL WHERE seq > ? AND seq <= ?", c.bodies, last); err != nil {
 		return false, err
 	}

@@ -36,10 +36,7 @@ func (j *Journal) write(ctx context.Context, do func(*writer) error) error {
 // writer owns the connection that writes. Only its goroutine uses it.
 type writer struct {
 	j    *Journal
-	path string
-	file *file  // nil while it cannot be opened
-	seq  int64  // of the last entry
-	hash digest // … and its hash
+	file *file // nil while it cannot be opened
 
 	added   int      // how many entries the transaction adds to the chain
 	changes []func() // … and how it changes waits, once it is committed
@@ -161,7 +158,7 @@ func (w *writer) hasFailedForLong(err error) bool {
 }
 
 func (w *writer) transact(group []*write) error {
-	seq, hash := w.seq, w.hash
+	seq, hash := w.file.seq, w.file.hash
 	w.added, w.changes = 0, w.changes[:0]
 	err := transact(w.file.conn, w.begin, func() error {
 		if w.carries {
@@ -177,7 +174,7 @@ func (w *writer) transact(group []*write) error {
 		return nil
 	})
 	if err != nil {
-		w.seq, w.hash = seq, hash
+		w.file.seq, w.file.hash = seq, hash
 		return err
 	}
 	w.carries, w.failing = false, time.Time{}
@@ -205,7 +202,7 @@ func (w *writer) append(e encoded) (isNew bool, err error) {
 		return false, err
 	}
 	w.changes = append(w.changes, func() { delete(w.waits, id) })
-	seq, hash := w.seq+1, w.hash.next(e.head)
+	seq, hash := w.file.seq+1, w.file.hash.next(e.head)
 	err = w.exec(`INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`,
 		seq, id, l.Created.UnixMicro(), l.Settled.UnixMicro(), string(l.Kind), l.Agent, l.Session, l.Project,
@@ -214,7 +211,7 @@ func (w *writer) append(e encoded) (isNew bool, err error) {
 	if err != nil || w.file.conn.Changes() == 0 {
 		return false, err
 	}
-	w.seq, w.hash = seq, hash
+	w.file.seq, w.file.hash = seq, hash
 	w.added++
 	return true, nil
 }

@@ -81,7 +81,7 @@ func anAnnouncement(fresh bool, open func()) *announcement {
 }
 
 func (b *testBus) newBoard() func(*announcement) {
-	return newBoard(b.t.Context(), newNotifier(beeepMessenger{}, nil, slog.New(slog.DiscardHandler)))
+	return newBoard(b.t.Context(), newNotifier(showByBeeep(nil), nil, slog.New(slog.DiscardHandler)))
 }
 
 func TestAClickLeadsToTheRequest(t *testing.T) {

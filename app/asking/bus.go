@@ -65,11 +65,9 @@ func trayService() bool {
 	return onBus(context.Background(), func(conn *dbus.Conn) bool { return desktop.HasOwner(conn, desktop.TrayWatcher) })
 }
 
-func notificationService() (ok, markup bool) { return askNotifications(context.Background()) }
-
-// askNotifications asks the notification service what it can do. A service that does not say is assumed to read markup;
-// one that does not answer before ctx ends counts as none.
-func askNotifications(ctx context.Context) (ok, markup bool) {
+// notificationService asks the notification service whether it reads the body as markup. A service that does not say is
+// assumed to; one that does not answer before ctx ends counts as none.
+func notificationService(ctx context.Context) (ok, markup bool) {
 	ok = onBus(ctx, func(conn *dbus.Conn) bool {
 		if !desktop.HasOwner(conn, desktop.Notifications) && !desktop.IsActivatable(conn, desktop.Notifications) {
 			return false

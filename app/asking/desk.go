@@ -105,7 +105,7 @@ func New(ctx context.Context, c Config) (*Desk, error) {
 // openWindows prepares the windows, and the notifications that replace them.
 func (d *Desk) openWindows() {
 	d.presence = newPresence(d.notifyAway)
-	d.notifier = newNotifier(beeepMessenger{d.sound}, d.wantsNotice, d.log)
+	d.notifier = newNotifier(showByBeeep(d.sound), d.wantsNotice, d.log)
 	d.windows = newWindows(windowsConfig{
 		log: d.log, start: d.startWindows, offers: d.store.Offers, contains: d.cfg.Contains, quiet: d.waitsInTray,
 		failed: d.notifyFailed, outdated: d.cfg.Outdated,

@@ -83,7 +83,7 @@ func nativeIcon(icon []byte) []byte {
 // trayService reports whether something shows tray icons; here the system itself does.
 func trayService() bool { return true }
 
-func notificationService() (ok, markup bool) { return true, false }
+func notificationService(context.Context) (ok, markup bool) { return true, false }
 
 // displayEnv returns nothing: this system has only one way to show windows.
 func displayEnv(context.Context) ([]string, error) { return nil, nil }

@@ -2,6 +2,7 @@ package asking
 
 import (
 	"context"
+	"errors"
 	"html"
 	"log/slog"
 	"runtime"
@@ -28,25 +29,21 @@ const (
 	noticeLines   = 10              // lines of it
 )
 
-// messenger sends one notification. Level is info, warning or error. It may block and cannot be cancelled, because the
-// notification libraries cannot.
-type messenger interface {
-	// service reports whether there is a notification service, and whether it reads the body as markup.
-	service() (ok, markup bool)
-	show(body string, level string) error
-}
-
 // notifier sends notifications, one at a time. Too many at once are dropped.
 type notifier struct {
-	messenger messenger
-	wanted    func(interact.Request) bool // reports whether to show a notice now
-	log       *slog.Logger
-	waiting   chan struct{} // holds one for each notice that is being sent
-	turn      chan struct{} // holds one while the desktop is called
+	show    show
+	wanted  func(interact.Request) bool // reports whether to show a notice now
+	log     *slog.Logger
+	waiting chan struct{} // holds one for each notice that is being sent
+	turn    chan struct{} // holds one while the desktop is called
 }
 
-func newNotifier(m messenger, wanted func(interact.Request) bool, log *slog.Logger) *notifier {
-	return &notifier{messenger: m, wanted: wanted, log: log,
+// show shows one notification. Level is info, warning or error. It may block and cannot be cancelled, because the
+// notification libraries cannot.
+type show func(text func(markup bool) string, level string) error
+
+func newNotifier(s show, wanted func(interact.Request) bool, log *slog.Logger) *notifier {
+	return &notifier{show: s, wanted: wanted, log: log,
 		waiting: make(chan struct{}, notifyQueue), turn: make(chan struct{}, 1)}
 }
 
@@ -77,16 +74,11 @@ func (n *notifier) send(ctx context.Context, text func(markup bool) string, leve
 }
 
 func (n *notifier) deliver(text func(markup bool) string, level string) bool {
-	ok, markup := n.messenger.service()
-	if !ok {
-		n.log.Warn("notification not sent", "err", "no notification service answers")
-		return false
-	}
-	if err := n.messenger.show(text(markup), level); err != nil {
+	err := n.show(text, level)
+	if err != nil {
 		n.log.Warn("notification not sent", "err", err)
-		return false
 	}
-	return true
+	return err == nil
 }
 
 // notify implements [interact.Notifier].
@@ -142,33 +134,33 @@ func hardened(text string, markup bool, goos string) string {
 	return text
 }
 
-type beeepMessenger struct {
-	sound func() bool // errors make a sound
-}
-
 func init() { beeep.AppName = notifyTitle }
 
-// service implements messenger. Without a service on the bus beeep would start notify-send or kdialog; nod does not let
-// a program of that name in PATH replace the desktop's service.
-func (beeepMessenger) service() (ok, markup bool) { return notificationService() }
-
-// show implements messenger.
-func (m beeepMessenger) show(body string, level string) error {
-	icon := assets.Level(string(level))
-	if level != interact.Error || !m.sound() {
-		return beeep.Notify(notifyTitle, body, icon)
+// showByBeeep returns what shows notifications; those about errors make a sound if that is wanted. Without a service on
+// the bus beeep would start notify-send or kdialog; nod does not let a program of that name in PATH replace the
+// desktop's service.
+func showByBeeep(sound func() bool) show {
+	return func(text func(markup bool) string, level string) error {
+		ok, markup := notificationService(context.Background())
+		if !ok {
+			return errors.New("no notification service answers")
+		}
+		body, icon := text(markup), assets.Level(level)
+		if level != interact.Error || !sound() {
+			return beeep.Notify(notifyTitle, body, icon)
+		}
+		err := beeep.Alert(notifyTitle, body, icon)
+		if err != nil && strings.HasPrefix(err.Error(), "beeep: error writing") {
+			return nil // shown; only the beep that follows it failed
+		}
+		return err
 	}
-	err := beeep.Alert(notifyTitle, body, icon)
-	if err != nil && strings.HasPrefix(err.Error(), "beeep: error writing") {
-		return nil // shown; only the beep that follows it failed
-	}
-	return err
 }
 
 // NotifyEnd shows why nod ended: nobody reads the errors of what was started at login.
 func NotifyEnd(reason error, log *slog.Logger) {
 	text := func(markup bool) string { return hardened("nod has ended: "+reason.Error(), markup, runtime.GOOS) }
-	newNotifier(beeepMessenger{}, nil, log).send(context.Background(), text, interact.Warning)
+	newNotifier(showByBeeep(nil), nil, log).send(context.Background(), text, interact.Warning)
 }
 
 // titled returns a request with the name by which the user knows its agent.

@@ -12,21 +12,18 @@ import (
 	"nod/interact"
 )
 
-// paper is a messenger that keeps what it is told.
+// paper keeps what it shows.
 type paper struct {
-	missing bool  // there is no notification service
-	err     error // what show returns
-	hang    chan struct{}
-	bodies  []string
+	err    error // what show returns
+	hang   chan struct{}
+	bodies []string
 }
 
-func (p *paper) service() (ok, markup bool) { return !p.missing, true }
-
-func (p *paper) show(body string, _ string) error {
+func (p *paper) show(text func(markup bool) string, _ string) error {
 	if p.hang != nil {
 		<-p.hang
 	}
-	p.bodies = append(p.bodies, body)
+	p.bodies = append(p.bodies, text(true))
 	return p.err
 }
 
@@ -39,23 +36,22 @@ func aNotice(message string) interact.Request {
 
 func TestNotifySentOnlyWhenTheDesktopTookIt(t *testing.T) {
 	tests := []struct {
-		name      string
-		messenger *paper
-		enabled   bool
-		want      bool
+		name    string
+		paper   *paper
+		enabled bool
+		want    bool
 	}{
 		{"taken", &paper{}, true, true},
-		{"no service", &paper{missing: true}, true, false},
 		{"service fails", &paper{err: errors.New("no such method")}, true, false},
 		{"switched off", &paper{}, false, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n := newNotifier(tt.messenger, func(interact.Request) bool { return tt.enabled }, slog.New(slog.DiscardHandler))
+			n := newNotifier(tt.paper.show, func(interact.Request) bool { return tt.enabled }, slog.New(slog.DiscardHandler))
 			if got := n.notify(t.Context(), aNotice("done")); got != tt.want {
 				t.Errorf("sent = %v, want %v", got, tt.want)
 			}
-			if len(tt.messenger.bodies) > 0 && (tt.messenger.missing || !tt.enabled) {
+			if len(tt.paper.bodies) > 0 && !tt.enabled {
 				t.Error("the desktop was called")
 			}
 		})
@@ -67,7 +63,7 @@ func always(interact.Request) bool { return true }
 func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &paper{hang: make(chan struct{})}
-		n := newNotifier(m, always, slog.New(slog.DiscardHandler))
+		n := newNotifier(m.show, always, slog.New(slog.DiscardHandler))
 		if n.notify(t.Context(), aNotice("hangs")) {
 			t.Error("sent by a service that hangs")
 		}

@@ -346,18 +346,21 @@ func TestNotificationServiceThatHangsIsNone(t *testing.T) {
 	b.serveNotifications(notificationDaemon{b, hang})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if ok, _ := askNotifications(ctx); ok {
+	if ok, _ := notificationService(ctx); ok {
 		t.Error("a service that does not answer counts as one")
 	}
 }
 
 func TestNotificationService(t *testing.T) {
 	b := startBus(t)
-	if ok, _ := notificationService(); ok {
+	if ok, _ := notificationService(t.Context()); ok {
 		t.Error("there is a service on an empty bus")
 	}
+	if newNotifier(showByBeeep(nil), always, slog.New(slog.DiscardHandler)).notify(t.Context(), aNotice("done")) {
+		t.Error("a notice is sent without a service")
+	}
 	b.startNotifications()
-	if ok, markup := notificationService(); !ok || markup {
+	if ok, markup := notificationService(t.Context()); !ok || markup {
 		t.Errorf("service %v, markup %v; want one that reads no markup", ok, markup)
 	}
 }
@@ -383,7 +386,7 @@ func TestTrayComesBackWithItsHost(t *testing.T) {
 	b.startNotifications()
 	runTray(t, trayActions{})
 	icon := h.icon()
-	n := newNotifier(beeepMessenger{}, always, slog.New(slog.DiscardHandler))
+	n := newNotifier(showByBeeep(nil), always, slog.New(slog.DiscardHandler))
 	if !n.notify(t.Context(), aNotice("done")) {
 		t.Error("notice not sent")
 	}
@@ -410,7 +413,7 @@ func TestNoticesLeaveNoGoroutines(t *testing.T) {
 	b.startNotifications()
 	runTray(t, trayActions{})
 	h.icon()
-	n := newNotifier(beeepMessenger{}, always, slog.New(slog.DiscardHandler))
+	n := newNotifier(showByBeeep(nil), always, slog.New(slog.DiscardHandler))
 	n.notify(t.Context(), aNotice("the first opens a connection, which stays"))
 	before := runtime.NumGoroutine()
 	const notices = 20

@@ -39,18 +39,8 @@ func (a announcement) text(markup bool) string {
 }
 
 // announcer announces pending requests in one notification, and removes it once none of them is pending.
+// All fields above mu are required.
 type announcer struct {
-	announcerConfig
-
-	mu      sync.Mutex
-	pending []interact.Request
-	done    map[interact.ID]bool // announced, or not to be
-	up      *announcement        // nil: none
-	timer   *time.Timer          // runs while a request is to be announced
-}
-
-// announcerConfig configures an [announcer]. All fields are required.
-type announcerConfig struct {
 	ctx     context.Context
 	post    func(*announcement)         // replaces the last one; nil removes it. It never blocks
 	wanted  func(interact.Request) bool // the user wants to know of it
@@ -58,10 +48,12 @@ type announcerConfig struct {
 	looking func() bool                 // the prompt window has the focus
 	sound   func() bool
 	show    func(interact.ID) // leads to a request
-}
 
-func newAnnouncer(c announcerConfig) *announcer {
-	return &announcer{announcerConfig: c, done: map[interact.ID]bool{}}
+	mu      sync.Mutex // guards all below
+	pending []interact.Request
+	done    map[interact.ID]bool // announced, or not to be
+	up      *announcement        // nil: none
+	timer   *time.Timer          // runs while a request is to be announced
 }
 
 // look takes in what is pending now. Requests still pending a little later are announced once, together; those that no

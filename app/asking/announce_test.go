@@ -22,7 +22,7 @@ type announced struct {
 
 func newAnnounced(t *testing.T) *announced {
 	a := &announced{t: t, off: map[string]bool{}}
-	a.announcer = newAnnouncer(announcerConfig{
+	a.announcer = &announcer{
 		ctx:     t.Context(),
 		post:    func(n *announcement) { a.said = append(a.said, n) },
 		wanted:  func(r interact.Request) bool { return !a.off[r.Requester.Agent] },
@@ -30,7 +30,7 @@ func newAnnounced(t *testing.T) *announced {
 		looking: func() bool { return a.focused },
 		sound:   func() bool { return true },
 		show:    func(id interact.ID) { a.followed = id },
-	})
+	}
 	return a
 }
 

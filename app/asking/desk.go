@@ -118,11 +118,11 @@ func (d *Desk) openWindows() {
 
 // openTray prepares everything else that tells the user about requests.
 func (d *Desk) openTray() {
-	d.announcer = newAnnouncer(announcerConfig{
+	d.announcer = &announcer{
 		ctx: d.ctx, post: newBoard(d.ctx, d.notifier), sound: d.sound, looking: d.windows.focused,
 		wanted: d.wantsAnnouncement, hidden: d.windows.quiet,
 		show: func(id interact.ID) { d.Show(operator.View{Request: id}) },
-	})
+	}
 	d.tray = newTray(trayActions{
 		Show:          d.Show,
 		Pause:         d.presence.setPause,

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -140,10 +141,23 @@ func TestTranscriptFolders(t *testing.T) {
 	t.Setenv("USERPROFILE", home)
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
 	t.Setenv("CODEX_HOME", filepath.Join(home, "moved"))
-	got, err := transcriptFolders()
-	want := []string{filepath.Join(home, ".claude", "projects"), filepath.Join(home, "moved", "sessions")}
-	if err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("%q, %v, want %q", got, err, want)
+	if got, err := Transcripts(nil); err != nil || len(got) != 0 {
+		t.Errorf("%v, %v, before there are any", got, err)
+	}
+	want := []string{
+		filepath.Join(home, ".claude", "projects", "a.jsonl"), filepath.Join(home, "moved", "sessions", "b.jsonl"),
+	}
+	for i, line := range []string{`{"type":"user","sessionId":"a"}`, `{"type":"session_meta","payload":{}}`} {
+		if err := os.MkdirAll(filepath.Dir(want[i]), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(want[i], []byte(line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Transcripts(nil)
+	if err != nil || len(got) != 2 || got[0].Name != want[0] || got[1].Name != want[1] {
+		t.Errorf("%v, %v, want %q", got, err, want)
 	}
 }
 

@@ -19,32 +19,22 @@ const maxProbed = 50
 
 var errNoTranscript = errors.New("not a transcript that nod can read")
 
-func transcriptFolders() ([]string, error) {
-	m, err := agent.Here()
-	if err != nil {
-		return nil, err
-	}
-	var folders []string
-	for _, a := range with(hasTranscripts) {
-		folders = append(folders, a.Transcripts.Folder(m))
-	}
-	return folders, nil
-}
-
 // Transcripts returns the transcripts among files, and among all *.jsonl in and below folders; it does not follow
 // symbolic links below a folder. Without paths it returns those where the agents keep them. A path that cannot be read
 // is a [*fs.PathError], and a named file that is not a transcript is one with [errNoTranscript]; in folders such files
 // are skipped.
 func Transcripts(paths []string) ([]replay.File, error) {
 	if len(paths) == 0 {
-		folders, err := transcriptFolders()
+		m, err := agent.Here()
 		if err != nil {
 			return nil, err
 		}
-		paths = slices.DeleteFunc(folders, func(folder string) bool {
-			_, err := os.Stat(folder)
-			return err != nil
-		})
+		for _, a := range with(hasTranscripts) {
+			folder := a.Transcripts.Folder(m)
+			if _, err := os.Stat(folder); err == nil {
+				paths = append(paths, folder)
+			}
+		}
 	}
 	found := map[string]replay.File{}
 	for _, path := range paths {

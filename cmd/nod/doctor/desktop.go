@@ -44,8 +44,8 @@ func begin(ctx context.Context, h host) *exam {
 		e.health, e.err = h.Health(ctx, e.at)
 	}
 	if e.isRunning() || e.hangs() {
-		if environ, err := h.Process(e.at.PID); err == nil && len(environ) > 0 {
-			e.environ, e.who = environ, "nod-desktop"
+		if p, err := operator.ReadPublished(h.Runtime, e.at.PID); err == nil && len(p.Environ) > 0 {
+			e.environ, e.who = p.Environ, "nod-desktop"
 		}
 	}
 	e.config, e.configErr = config.Check(h.configPath())
@@ -68,12 +68,9 @@ func (e *exam) published() (endpoint.Endpoint, error) {
 	if e.RuntimeErr != nil {
 		return endpoint.Endpoint{}, e.RuntimeErr
 	}
-	if _, err := os.Lstat(e.Runtime); errors.Is(err, fs.ErrNotExist) {
-		return endpoint.Endpoint{}, client.ErrNotRunning
-	}
 	at, err := endpoint.Read(e.Runtime)
 	if errors.Is(err, fs.ErrNotExist) {
-		return at, client.ErrNotRunning
+		err = client.ErrNotRunning
 	}
 	return at, err
 }

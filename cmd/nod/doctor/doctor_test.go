@@ -53,7 +53,6 @@ func newFake(t *testing.T) *fake {
 			display: func(context.Context, func(string) string) (string, error) { return "x11", nil },
 			bus:     func(context.Context, func(string) string) (bus, error) { return f.bus, nil },
 		},
-		Process: func(int) ([]string, error) { return nil, errors.ErrUnsupported },
 	}
 	for _, folder := range []string{f.configDir(), f.dataDir(), f.stateDir(), f.Runtime} {
 		f.must(os.MkdirAll(folder, 0o700))

@@ -20,7 +20,6 @@ import (
 	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
-	"nod/ipc/operator"
 	"nod/ipc/programs"
 	"nod/sandbox"
 	"nod/version"
@@ -46,8 +45,7 @@ type host struct {
 	// Sandbox tries a sandbox with the program nod in it. It is nil if this system has none.
 	Sandbox func(ctx context.Context, nod string) (sandbox.Trial, error)
 
-	Session session                                     // what the desktop offers
-	Process func(pid int) (environ []string, err error) // environment of that nod-desktop
+	Session session // what the desktop offers
 }
 
 // thisHost returns the machine that the program runs on, with hooks that run m's nod command.
@@ -65,10 +63,6 @@ func thisHost(m func() (agent.Machine, error)) host {
 		h.Sandbox = sandbox.Find
 	}
 	h.Runtime, h.RuntimeErr = endpoint.Locate()
-	h.Process = func(pid int) ([]string, error) {
-		p, err := operator.ReadPublished(h.Runtime, pid)
-		return p.Environ, err
-	}
 	return h
 }
 

@@ -12,10 +12,10 @@ import (
 	"nod/ownfile"
 )
 
-// publish writes what nod-desktop says of its peers.
-func (f *fake) publish(pid int, peers operator.Peers) {
+// publish writes what nod-desktop says of its peers and its session.
+func (f *fake) publish(p operator.Published) {
 	f.t.Helper()
-	text, err := json.Marshal(operator.Published{PID: pid, Peers: peers})
+	text, err := json.Marshal(p)
 	f.must(err)
 	f.must(ownfile.Write(filepath.Join(f.Runtime, "machines.json"), text, 0o600))
 }
@@ -46,12 +46,12 @@ func TestLinesOfARunningDesk(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
-			f.publish(f.at.PID, tt.peers)
+			f.publish(operator.Published{PID: f.at.PID, Peers: tt.peers})
 			found := checkMachines(t.Context(), begin(t.Context(), f.host))
 			if len(found) != 1 || found[0].Status != tt.want || !strings.Contains(found[0].Detail, tt.says) {
 				t.Errorf("found %+v", found)
 			}
-			f.publish(f.at.PID+1, tt.peers)
+			f.publish(operator.Published{PID: f.at.PID + 1, Peers: tt.peers})
 			if found := checkMachines(t.Context(), begin(t.Context(), f.host)); len(found) != 0 {
 				t.Errorf("what another nod-desktop left: %+v", found)
 			}

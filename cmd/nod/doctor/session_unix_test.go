@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nod/app/desktop"
+	"nod/ipc/operator"
 )
 
 func TestSession(t *testing.T) {
@@ -74,7 +75,7 @@ func TestSession(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
-			f.Process = func(int) ([]string, error) { return tt.environ, nil }
+			f.publish(operator.Published{PID: f.at.PID, Environ: tt.environ})
 			tt.break_(f)
 			f.finds(tt.want)
 		})

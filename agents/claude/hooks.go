@@ -332,7 +332,8 @@ func (p Payload) SameCall(r interact.Request) bool {
 	}
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		return b.Tool == p.ToolName && sameJSON(b.Input, p.ToolInput)
+		call := p.Call()
+		return call != "" && Payload{ToolName: b.Tool, ToolInput: b.Input}.Call() == call
 	case api.Form:
 		if p.ToolName != askUserQuestion {
 			return false
@@ -463,12 +464,6 @@ func with(raw json.RawMessage, field string, value any) (json.RawMessage, error)
 	}
 	object[field] = text
 	return json.Marshal(object)
-}
-
-func sameJSON(a, b json.RawMessage) bool {
-	x, y := jsontext.Value(bytes.Clone(a)), jsontext.Value(bytes.Clone(b))
-	exact := jsontext.CanonicalizeRawInts(false) // large numbers stay apart
-	return x.Canonicalize(exact) == nil && y.Canonicalize(exact) == nil && bytes.Equal(x, y)
 }
 
 // Deny returns the reply with which a hook of Claude Code's form denies by itself.

@@ -198,12 +198,18 @@ type notificationImage struct {
 }
 
 func imageData(icon []byte) notificationImage {
+	img := pixelsOf(icon)
+	size := img.Rect.Size()
+	return notificationImage{int32(size.X), int32(size.Y), int32(img.Stride), true, 8, 4, img.Pix}
+}
+
+// pixelsOf decodes an icon: red, green, blue, alpha for each pixel.
+func pixelsOf(icon []byte) *image.NRGBA {
 	img, err := png.Decode(bytes.NewReader(icon))
 	if err != nil {
-		return notificationImage{}
+		return new(image.NRGBA)
 	}
 	pixels := image.NewNRGBA(img.Bounds())
 	draw.Draw(pixels, pixels.Rect, img, img.Bounds().Min, draw.Src)
-	size := pixels.Rect.Size()
-	return notificationImage{int32(size.X), int32(size.Y), int32(pixels.Stride), true, 8, 4, pixels.Pix}
+	return pixels
 }

@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image/color"
-	"image/png"
 	"maps"
 	"slices"
 	"sync"
@@ -221,18 +219,12 @@ func (i *statusItem) setScheme(body []any) {
 }
 
 func pixmaps(icon []byte) []pixmap {
-	img, err := png.Decode(bytes.NewReader(icon))
-	if err != nil {
-		return nil
+	img := pixelsOf(icon)
+	var pixels []byte
+	for p := range slices.Chunk(img.Pix, 4) {
+		pixels = append(pixels, p[3], p[0], p[1], p[2])
 	}
-	size := img.Bounds().Size()
-	pixels := make([]byte, 0, 4*size.X*size.Y)
-	for y := range size.Y {
-		for x := range size.X {
-			c := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
-			pixels = append(pixels, c.A, c.R, c.G, c.B)
-		}
-	}
+	size := img.Rect.Size()
 	return []pixmap{{int32(size.X), int32(size.Y), pixels}}
 }
 

@@ -45,11 +45,9 @@ func (c *console) await(ctx context.Context, id string, timeout time.Duration) e
 		return err
 	}
 	cl.Lost = c.sayLost
-	ctx, leave := waiting.WhileCalled(ctx)
-	defer leave()
-	ctx, end := waiting.WhileAlive(ctx, cl.Health)
+	ctx, end := context.WithCancel(ctx)
 	defer end()
-	r, err := settled(ctx, cl, id, timeout)
+	r, err := settled(waiting.WhileAlive(waiting.WhileCalled(ctx), cl.Health), cl, id, timeout)
 	if err != nil {
 		return c.unanswered(err, false)
 	}

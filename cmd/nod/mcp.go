@@ -39,8 +39,7 @@ call says that it isn't running.`,
 }
 
 func serveMCP(ctx context.Context) error {
-	ctx, stop := waiting.WhileAgentRuns(ctx)
-	defer stop()
+	ctx = waiting.WhileAgentRuns(ctx)
 	cwd, _ := os.Getwd() // a folder that was removed under us has no name
 	proxy := mcp.NewProxy(func() (mcp.Desktop, error) { return discoverMCP(cwd) }, version.Number())
 	proxy.AddReceivingMiddleware(endsWhenHung)
@@ -171,9 +170,9 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func endsWhenHung(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		if cl, err := client.Discover(); err == nil && method == "tools/call" {
-			var stop context.CancelFunc
-			ctx, stop = waiting.WhileAlive(ctx, cl.Health)
-			defer stop()
+			call, end := context.WithCancel(ctx)
+			defer end()
+			ctx = waiting.WhileAlive(call, cl.Health)
 		}
 		return next(ctx, method, r)
 	}

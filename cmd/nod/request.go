@@ -199,9 +199,5 @@ func call[R any](
 	}
 	ctx, cancel := waiting.Bounded(ctx, timeout)
 	defer cancel()
-	ctx, stop := waiting.WhileAlive(ctx, cl.Health)
-	defer stop()
-	ctx, stop = waiting.WhileCalled(ctx)
-	defer stop()
-	return send(cl, ctx)
+	return send(cl, waiting.WhileAlive(waiting.WhileCalled(ctx), cl.Health))
 }

@@ -45,19 +45,19 @@ func EndedBy() []os.Signal {
 func isErrand(p api.Parent) bool { return process.IsGoBetween(p.Exe) }
 
 // WhileCalled returns a context that is cancelled when one of the processes that wait for nod ends: see
-// [process.Callers].
-func WhileCalled(ctx context.Context) (context.Context, context.CancelFunc) {
+// [process.Callers]. Until ctx ends it watches them.
+func WhileCalled(ctx context.Context) context.Context {
 	return whileWaitedFor(ctx, peer.Self(isErrand), peer.Table{})
 }
 
 // WhileAgentRuns is WhileCalled for hooks and MCP servers, which only agents run, perhaps in a wrapper script. The
 // context is cancelled from the start if the agent has already ended.
-func WhileAgentRuns(ctx context.Context) (context.Context, context.CancelFunc) {
+func WhileAgentRuns(ctx context.Context) context.Context {
 	self := peer.Self(isErrand)
 	if process.IsOrphan(self, peer.Table{}) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		cancel(ErrCallerGone)
-		return ctx, func() {}
+		return ctx
 	}
 	return whileWaitedFor(ctx, self, agentsProcesses{})
 }
@@ -68,16 +68,18 @@ type agentsProcesses struct{ peer.Table }
 // IsInline implements [process.Table].
 func (agentsProcesses) IsInline(api.Parent) bool { return true }
 
-func whileWaitedFor(ctx context.Context, self api.Process, t process.Table) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if callers := process.Callers(self, t); len(callers) > 1 { // the first is nod itself
-		go func() {
-			if t.AwaitEnd(ctx, callers[1:]...) {
-				cancel(ErrCallerGone)
-			}
-		}()
+func whileWaitedFor(ctx context.Context, self api.Process, t process.Table) context.Context {
+	callers := process.Callers(self, t)
+	if len(callers) < 2 { // the first is nod itself
+		return ctx
 	}
-	return ctx, func() { cancel(nil) }
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		if t.AwaitEnd(ctx, callers[1:]...) {
+			cancel(ErrCallerGone)
+		}
+	}()
+	return ctx
 }
 
 // Bounded ends the wait when nod-desktop should have reported the time-out long ago. A timeout of 0 is the longest of
@@ -89,10 +91,8 @@ func Bounded(ctx context.Context, timeout time.Duration) (context.Context, conte
 	return context.WithTimeoutCause(ctx, timeout+grace, ErrHung)
 }
 
-// WhileAlive ends the wait when nod-desktop does not answer health checks.
-func WhileAlive[R any](
-	ctx context.Context, health func(context.Context) (R, error),
-) (context.Context, context.CancelFunc) {
+// WhileAlive ends the wait when nod-desktop does not answer health checks, which go on until ctx ends.
+func WhileAlive[R any](ctx context.Context, health func(context.Context) (R, error)) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		for {
@@ -109,7 +109,7 @@ func WhileAlive[R any](
 			end()
 		}
 	}()
-	return ctx, func() { cancel(nil) }
+	return ctx
 }
 
 // Hook passes an agent's hook on to the running nod-desktop, and returns the reply in the agent's format; nil is "no
@@ -168,10 +168,7 @@ func gaveUp(ctx context.Context, self api.Process, cl *client.Client) error {
 	defer cancel()
 	ctx, stop := signal.NotifyContext(ctx, EndedBy()...)
 	defer stop()
-	ctx, forget := whileWaitedFor(ctx, self, agentsProcesses{})
-	defer forget()
-	ctx, end := WhileAlive(ctx, cl.Health)
-	defer end()
+	ctx = WhileAlive(whileWaitedFor(ctx, self, agentsProcesses{}), cl.Health)
 	<-ctx.Done()
 	return context.Cause(ctx)
 }

@@ -81,14 +81,15 @@ func TestGiveUp(t *testing.T) {
 func TestWhileAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := time.Now().Add(time.Minute)
-		ctx, stop := WhileAlive(context.Background(), func(ctx context.Context) (struct{}, error) {
+		until, stop := context.WithCancel(context.Background())
+		defer stop()
+		ctx := WhileAlive(until, func(ctx context.Context) (struct{}, error) {
 			if time.Now().Before(hangs) {
 				return struct{}{}, client.ErrNotRunning // it went away, and may come back
 			}
 			<-ctx.Done()
 			return struct{}{}, ctx.Err()
 		})
-		defer stop()
 		<-ctx.Done()
 		if late := time.Since(hangs); late > 2*grace || context.Cause(ctx) != ErrHung {
 			t.Errorf("ended %v after it hung: %v", late, context.Cause(ctx))

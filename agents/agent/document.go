@@ -19,7 +19,6 @@ type document struct {
 	root  *hujson.Object // of value
 	unit  string         // indentation of one level
 	end   string         // of a line
-	flat  bool           // see HookFile
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -127,63 +126,6 @@ func (d *document) has(path ...string) bool {
 		v = &o.Members[i].Value
 	}
 	return true
-}
-
-// edit removes nod's handlers that keep rejects, and what is empty without them, except for what an earlier document
-// has as well. It reports whether it removed any.
-func (d *document) edit(agent string, earlier *document, keep func(event string, v *hujson.Value) bool) bool {
-	table, i := child[*hujson.Object](d.root, "hooks")
-	if table == nil {
-		return false // it has nothing of nod's
-	}
-	removed := false
-	for n := len(table.Members) - 1; n >= 0; n-- {
-		event := nameOf(table.Members[n])
-		list, ok := table.Members[n].Value.Value.(*hujson.Array)
-		if !ok || !d.editList(list, agent, func(v *hujson.Value) bool { return keep(event, v) }) {
-			continue
-		}
-		removed = true
-		if len(list.Elements) == 0 && !earlier.has("hooks", event) {
-			cutMember(table, n)
-		}
-	}
-	if removed && len(table.Members) == 0 && !earlier.has("hooks") {
-		cutMember(d.root, i)
-	}
-	return removed
-}
-
-// editList is edit for the entries of one event. An entry with more than handlers stays.
-func (d *document) editList(list *hujson.Array, agent string, keep func(*hujson.Value) bool) (removed bool) {
-	if d.flat {
-		return editHandlers(list, agent, keep)
-	}
-	for n := len(list.Elements) - 1; n >= 0; n-- {
-		entry, ok := list.Elements[n].Value.(*hujson.Object)
-		if !ok {
-			continue
-		}
-		handlers, _ := child[*hujson.Array](entry, "hooks")
-		if handlers == nil || !editHandlers(handlers, agent, keep) {
-			continue
-		}
-		removed = true
-		if len(handlers.Elements) == 0 && !holdsMore(entry) {
-			cutElement(list, n)
-		}
-	}
-	return removed
-}
-
-func editHandlers(list *hujson.Array, agent string, keep func(*hujson.Value) bool) (removed bool) {
-	for n := len(list.Elements) - 1; n >= 0; n-- {
-		if v := &list.Elements[n]; isOurs(*v, agent) && !keep(v) {
-			cutElement(list, n)
-			removed = true
-		}
-	}
-	return removed
 }
 
 // holdsMore reports whether an entry has more than handlers and nod's matcher.

@@ -45,18 +45,10 @@ type Decision struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-func (h HookFile) parse(text []byte) (*document, error) {
-	d, err := parse(text)
-	if err == nil {
-		d.flat = h.Flat
-	}
-	return d, err
-}
-
 // install ensures one handler of nod's for every event. It updates an existing handler in place, with whatever was
 // added around it, and adds a missing one after everything else.
 func (h HookFile) install(before []byte, nod string) ([]byte, error) {
-	d, err := h.parse(before)
+	d, err := parse(before)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +132,7 @@ func (h HookFile) handler(e Event, nod string) handler {
 // events that have one.
 func (h HookFile) renew(d *document, nod string) (seen map[string]bool, changed bool, err error) {
 	seen = map[string]bool{}
-	removed := d.edit(h.Agent, nil, func(event string, v *hujson.Value) bool {
+	removed := h.edit(d, nil, func(event string, v *hujson.Value) bool {
 		e, known := h.event(event)
 		if !known || seen[event] {
 			return false
@@ -156,6 +148,63 @@ func (h HookFile) renew(d *document, nod string) (seen map[string]bool, changed 
 		return true
 	})
 	return seen, changed || removed, err
+}
+
+// edit removes nod's handlers that keep rejects, and what is empty without them, except for what an earlier document
+// has as well. It reports whether it removed any.
+func (h HookFile) edit(d, earlier *document, keep func(event string, v *hujson.Value) bool) bool {
+	table, i := child[*hujson.Object](d.root, "hooks")
+	if table == nil {
+		return false // it has nothing of nod's
+	}
+	removed := false
+	for n := len(table.Members) - 1; n >= 0; n-- {
+		event := nameOf(table.Members[n])
+		list, ok := table.Members[n].Value.Value.(*hujson.Array)
+		if !ok || !h.editList(list, func(v *hujson.Value) bool { return keep(event, v) }) {
+			continue
+		}
+		removed = true
+		if len(list.Elements) == 0 && !earlier.has("hooks", event) {
+			cutMember(table, n)
+		}
+	}
+	if removed && len(table.Members) == 0 && !earlier.has("hooks") {
+		cutMember(d.root, i)
+	}
+	return removed
+}
+
+// editList is edit for the entries of one event. An entry with more than handlers stays.
+func (h HookFile) editList(list *hujson.Array, keep func(*hujson.Value) bool) (removed bool) {
+	if h.Flat {
+		return h.editHandlers(list, keep)
+	}
+	for n := len(list.Elements) - 1; n >= 0; n-- {
+		entry, ok := list.Elements[n].Value.(*hujson.Object)
+		if !ok {
+			continue
+		}
+		handlers, _ := child[*hujson.Array](entry, "hooks")
+		if handlers == nil || !h.editHandlers(handlers, keep) {
+			continue
+		}
+		removed = true
+		if len(handlers.Elements) == 0 && !holdsMore(entry) {
+			cutElement(list, n)
+		}
+	}
+	return removed
+}
+
+func (h HookFile) editHandlers(list *hujson.Array, keep func(*hujson.Value) bool) (removed bool) {
+	for n := len(list.Elements) - 1; n >= 0; n-- {
+		if v := &list.Elements[n]; isOurs(*v, h.Agent) && !keep(v) {
+			cutElement(list, n)
+			removed = true
+		}
+	}
+	return removed
 }
 
 func (h HookFile) depth() int {
@@ -176,13 +225,13 @@ func (h HookFile) event(name string) (Event, bool) {
 // uninstall removes every handler of nod's, and what is empty without it, unless it was so in the earlier file; in the
 // end the file itself. What others have added stays, including comments in nod's own lines.
 func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
-	d, err := h.parse(now)
+	d, err := parse(now)
 	if err != nil {
 		return nil, err
 	}
 	was := earlier(kept)
 	switch {
-	case !d.edit(h.Agent, was, func(string, *hujson.Value) bool { return false }):
+	case !h.edit(d, was, func(string, *hujson.Value) bool { return false }):
 		return now, nil
 	case h.Version != 0 && !was.has("version") && !d.has("hooks") && d.has("version"):
 		cutMember(d.root, indexOf(d.root, "version"))
@@ -191,13 +240,13 @@ func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
 }
 
 func (h HookFile) look(text []byte) (Found, error) {
-	d, err := h.parse(text)
+	d, err := parse(text)
 	if err != nil {
 		return Found{}, err
 	}
 	var f Found
 	here := map[string]bool{}
-	d.edit(h.Agent, nil, func(event string, v *hujson.Value) bool {
+	h.edit(d, nil, func(event string, v *hujson.Value) bool {
 		f.Some = true
 		e, known := h.event(event)
 		var now handler

@@ -46,7 +46,7 @@ const endTime = 3 * time.Minute
 // End tells nod-desktop that the command has ended, and returns the result. The error is a [*LostError] if nod-desktop
 // does not see the end, because it has ended or hangs.
 func (r *Run) End() (ended api.RunEnded, err error) {
-	if half, ok := r.reply.Closer.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
+	if r.reply.closeWrite() != nil {
 		return ended, &LostError{Err: net.ErrClosed}
 	}
 	defer time.AfterFunc(endTime, func() { _ = r.reply.Close() }).Stop()

@@ -39,12 +39,13 @@ const (
 // maxHead limits the bytes of a reply before its body.
 const maxHead = 64 << 10
 
-// response is a reply whose body is still to be read.
+// response is a reply whose body is still to be read. Its connection also ends with the context of the request.
 type response struct {
 	status int
 	header textproto.MIMEHeader
 	body   io.Reader
-	io.Closer
+	conn   net.Conn
+	forget func() bool // forgets that context
 }
 
 // open sends one request over its own connection, which ends with ctx, and returns the reply up to its body.
@@ -53,36 +54,31 @@ func open(ctx context.Context, at endpoint.Endpoint, r request) (*response, erro
 	if err != nil {
 		return nil, err
 	}
-	dialed, err := DialAt(ctx, at)
+	conn, err := DialAt(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	conn := connection{dialed, context.AfterFunc(ctx, func() { _ = dialed.Close() })}
+	forget := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	_, wrote := conn.Write(text)
 	resp, err := readResponse(conn) // also of a server that has replied before it read all
 	if err != nil {
+		forget()
 		_ = conn.Close()
 		return nil, &LostError{Err: errors.Join(wrote, err)}
 	}
-	resp.Closer = conn
+	resp.conn, resp.forget = conn, forget
 	return resp, nil
 }
 
-// connection is a connection that ends with a context.
-type connection struct {
-	net.Conn
-	forget func() bool
-}
-
 // Close implements [io.Closer].
-func (c connection) Close() error {
-	c.forget()
-	return c.Conn.Close()
+func (r *response) Close() error {
+	r.forget()
+	return r.conn.Close()
 }
 
-// CloseWrite tells the other end that nothing more will be sent. Reading still works.
-func (c connection) CloseWrite() error {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
+// closeWrite tells the other end that nothing more will be sent. Reading still works.
+func (r *response) closeWrite() error {
+	half, ok := r.conn.(interface{ CloseWrite() error })
 	if !ok {
 		return errors.ErrUnsupported
 	}

@@ -16,6 +16,7 @@ import (
 	"nod/api"
 	"nod/changes"
 	"nod/interact"
+	"nod/interact/journal"
 	"nod/ipc/operator"
 	"nod/ipc/remote/book"
 	"nod/policy/config"
@@ -32,7 +33,7 @@ type Config struct {
 	Dialogs    string // path of nod-dialogs
 	Background bool   // started with the session: open no window unasked
 	Store      *config.Store
-	Journal    records
+	Journal    *journal.Journal
 	Processes  processes.Table // tells which callers have ended
 	// IsWelcomeDue reports whether the user has not seen the welcome.
 	IsWelcomeDue func() bool
@@ -48,12 +49,6 @@ type Config struct {
 	// version.
 	Outdated func() bool
 	Quit     func()
-}
-
-type records interface {
-	requestJournal
-	// Problem returns what is wrong with the journal, or nil.
-	Problem() error
 }
 
 // Desk is where the user answers: in windows, in the tray, on phones. It owns the broker of this machine's requests,

@@ -366,7 +366,7 @@ func (b *Broker) start(e *entry) {
 	b.runs.Go(func() { b.run(e) })
 }
 
-// callersOf returns the [Callers] of r.
+// callersOf returns the [process.Callers] of r.
 func (b *Broker) callersOf(r Request) []api.Parent {
 	if b.cfg.Processes == nil {
 		return nil

@@ -22,7 +22,7 @@ type entry struct {
 	ctx      context.Context         // ends when the wait does; nil when there was nothing to wait for
 	cancel   context.CancelCauseFunc // ends the wait with a cause; nil, too
 	done     chan struct{}           // closed once answer is set
-	callers  []api.Parent            // see [Callers]; may not be known yet
+	callers  []api.Parent            // see [process.Callers]; may not be known yet
 	size     int                     // in bytes
 
 	clock      *time.Timer    // calls [Broker.tick]; nil when there was nothing to wait for

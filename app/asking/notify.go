@@ -81,7 +81,7 @@ func (n *notifier) deliver(text func(markup bool) string, level string) bool {
 	return err == nil
 }
 
-// notify implements [interact.Notifier].
+// notify shows an agent's notice, if the user wants it now: see [interact.BrokerConfig].
 func (n *notifier) notify(ctx context.Context, r interact.Request) bool {
 	body, ok := r.Body.(api.Notify)
 	if !ok || !n.wanted(r) {

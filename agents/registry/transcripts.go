@@ -79,26 +79,19 @@ func probe(name string) (replay.File, error) {
 	defer file.Close()
 	lines := jsonl.NewReader(file)
 	for range maxProbed {
-		if read := readerOf(lines.One()); read != nil {
-			return replay.File{Name: name, Size: info.Size(), At: info.ModTime(), Open: open, Read: read}, nil
+		line := lines.One()
+		for _, a := range with(hasTranscripts) {
+			if line != nil && a.Transcripts.Is(line) {
+				return replay.File{
+					Name: name, Size: info.Size(), At: info.ModTime(), Open: open, Read: a.Transcripts.Read,
+				}, nil
+			}
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return replay.File{}, err
 	}
 	return replay.File{}, unknown
-}
-
-func readerOf(line []byte) func(io.Reader) replay.Reader {
-	if line == nil {
-		return nil
-	}
-	for _, a := range with(hasTranscripts) {
-		if a.Transcripts.Is(line) {
-			return a.Transcripts.Read
-		}
-	}
-	return nil
 }
 
 func hasTranscripts(a agent.Agent) bool { return a.Transcripts != nil }

@@ -58,7 +58,7 @@ func begin(ctx context.Context, h host) *exam {
 	e.display = sync.OnceValues(func() (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		return h.Session.display(ctx, getenv(e.environ))
+		return h.Display(ctx, getenv(e.environ))
 	})
 	e.selfTest = sync.OnceValues(func() (operator.SelfTest, error) { return e.testWindows(ctx) })
 	return e

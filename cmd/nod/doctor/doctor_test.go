@@ -49,10 +49,8 @@ func newFake(t *testing.T) *fake {
 		Program: func(name string) (string, error) { return "/usr/bin/" + name, nil },
 		Run:     f.run,
 		Health:  func(context.Context, endpoint.Endpoint) (api.HealthReply, error) { return f.health, nil },
-		Session: session{
-			display: func(context.Context, func(string) string) (string, error) { return "x11", nil },
-			bus:     func(context.Context, func(string) string) (bus, error) { return f.bus, nil },
-		},
+		Display: func(context.Context, func(string) string) (string, error) { return "x11", nil },
+		Bus:     func(context.Context, func(string) string) (bus, error) { return f.bus, nil },
 	}
 	for _, folder := range []string{f.configDir(), f.dataDir(), f.stateDir(), f.Runtime} {
 		f.must(os.MkdirAll(folder, 0o700))
@@ -311,7 +309,7 @@ func TestBareMachine(t *testing.T) {
 	h.Runtime, h.RuntimeErr, h.Environ = "nod", errors.New("no home"), nil
 	h.Program, h.Look = nowhere, nowhere
 	h.Machine = func() (agent.Machine, error) { return agent.Machine{}, errors.New("no home") }
-	h.Session.display = func(context.Context, func(string) string) (string, error) { return "", errors.New("no screen") }
+	h.Display = func(context.Context, func(string) string) (string, error) { return "", errors.New("no screen") }
 	errs := map[string]bool{}
 	for _, f := range examine(t.Context(), h) {
 		errs[f.ID] = errs[f.ID] || f.Status == failed

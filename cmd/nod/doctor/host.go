@@ -45,7 +45,9 @@ type host struct {
 	// Sandbox tries a sandbox with the program nod in it. It is nil if this system has none.
 	Sandbox func(ctx context.Context, nod string) (sandbox.Trial, error)
 
-	Session session // what the desktop offers
+	// Display returns the platform of the windows, x11 or wayland, or "" if there is only one.
+	Display func(ctx context.Context, getenv func(string) string) (platform string, err error)
+	Bus     func(ctx context.Context, getenv func(string) string) (bus, error)
 }
 
 // thisHost returns the machine that the program runs on, with hooks that run m's nod command.
@@ -54,7 +56,7 @@ func thisHost(m func() (agent.Machine, error)) host {
 		Version: version.Number(), Now: time.Now, Environ: os.Environ(),
 		ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 		Agents: registry.Installable(), Machine: m,
-		Look: exec.LookPath, Program: programs.Find, Run: output, Session: realSession,
+		Look: exec.LookPath, Program: programs.Find, Run: output, Display: findDisplay, Bus: lookAtBus,
 		Health: func(ctx context.Context, e endpoint.Endpoint) (api.HealthReply, error) {
 			return (&client.Client{Endpoint: e}).Health(ctx)
 		},
@@ -105,12 +107,6 @@ func quote(path string) string {
 		return fmt.Sprintf("%q", path)
 	}
 	return quoted
-}
-
-type session struct {
-	// display returns the platform of the windows, x11 or wayland, or "" if there is only one.
-	display func(ctx context.Context, getenv func(string) string) (platform string, err error)
-	bus     func(ctx context.Context, getenv func(string) string) (bus, error)
 }
 
 // bus is what the session bus offers.

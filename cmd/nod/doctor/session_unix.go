@@ -15,7 +15,7 @@ import (
 
 const isFreedesktop = true
 
-var realSession = session{display: desktop.Display, bus: lookAtBus}
+var findDisplay = desktop.Display
 
 // lookAtBus starts no service.
 func lookAtBus(ctx context.Context, getenv func(string) string) (b bus, err error) {
@@ -93,7 +93,7 @@ func checkBus(ctx context.Context, e *exam) []Finding {
 	if _, err := e.display(); err != nil {
 		return nil
 	}
-	b, err := e.Session.bus(ctx, env)
+	b, err := e.Bus(ctx, env)
 	if err != nil {
 		return []Finding{warning(e.install(sessionBus), "no session bus, so no tray icon and no notifications: %v", err)}
 	}

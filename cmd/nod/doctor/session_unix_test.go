@@ -18,7 +18,7 @@ import (
 func TestSession(t *testing.T) {
 	display := func(platform string, err error) func(*fake) {
 		return func(f *fake) {
-			f.Session.display = func(context.Context, func(string) string) (string, error) { return platform, err }
+			f.Display = func(context.Context, func(string) string) (string, error) { return platform, err }
 		}
 	}
 	for name, tt := range map[string]struct {
@@ -45,7 +45,7 @@ func TestSession(t *testing.T) {
 		},
 		"no bus": {
 			nil, func(f *fake) {
-				f.Session.bus = func(context.Context, func(string) string) (bus, error) { return bus{}, errors.New("refused") }
+				f.Bus = func(context.Context, func(string) string) (bus, error) { return bus{}, errors.New("refused") }
 			},
 			map[string]want{"bus": {warned, "refused", "dbus-user-session"}},
 		},

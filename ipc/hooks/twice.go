@@ -61,14 +61,11 @@ func (h *Hooks) earlier(who interact.Requester, s Step) (interact.Answer, bool) 
 // forget forgets a call that is over, and returns what was kept of it.
 func (h *Hooks) forget(who interact.Requester, s Step) []kept {
 	h.mu.Lock()
-	none := len(h.answers) == 0
-	h.mu.Unlock()
-	if none { // as a rule: then the key is not worth its work
+	defer h.mu.Unlock()
+	if len(h.answers) == 0 { // as a rule: then the key is not worth its work
 		return nil
 	}
 	key, _ := keyOf(who, s)
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	all := h.answers[key]
 	delete(h.answers, key)
 	return all

@@ -28,11 +28,7 @@ func newCallFlags(cmd *cobra.Command) *callFlags {
 	for _, flag := range []string{"tool", "input"} {
 		_ = cmd.MarkFlagRequired(flag) // the flag exists: it is made above
 	}
-	classes := []string{"mutating"}
-	for _, class := range policy.Classes {
-		classes = append(classes, string(class))
-	}
-	complete(cmd, "class", classes...)
+	complete(cmd, "class", append([]string{"mutating"}, texts(policy.Classes)...)...)
 	return f
 }
 

@@ -120,14 +120,6 @@ func oneOf[T ~string](flag string, value T, known []T) error {
 	return wrongUsage("%s must be one of %s, not %q", flag, strings.Join(texts(known), ", "), string(value))
 }
 
-func texts[T ~string](values []T) []string {
-	all := make([]string, len(values))
-	for i, v := range values {
-		all[i] = string(v)
-	}
-	return all
-}
-
 // moment parses a time: how long ago, or a local date, with or without a time of day.
 func moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {

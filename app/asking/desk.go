@@ -18,6 +18,7 @@ import (
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/ipc/operator"
+	"nod/ipc/remote"
 	"nod/ipc/remote/book"
 	"nod/policy/config"
 	processes "nod/policy/process"
@@ -54,13 +55,18 @@ type Config struct {
 // Desk is where the user answers: in windows, in the tray, on phones. It owns the broker of this machine's requests,
 // and implements the parts of [operator.Operator] for requests, other machines and devices.
 type Desk struct {
-	edits
+	*windows
 	answers
 	*presence
-	peers
-	cfg Config
-	ctx context.Context // ends with the program
-	log *slog.Logger
+	cfg   Config
+	ctx   context.Context // ends with the program
+	log   *slog.Logger
+	store *config.Store
+
+	book     *book.Book       // of the paired peers
+	identity *remote.Identity // of this desk; nil: its keys cannot be read
+	machines *machines        // that ask this desk
+	devices  *devices         // that answer with it
 
 	broker    *interact.Broker
 	notifier  *notifier
@@ -77,7 +83,7 @@ func New(ctx context.Context, c Config) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{edits: edits{store: c.Store}, cfg: c, ctx: ctx, log: c.Log, changed: changes.NewSignal()}
+	d := &Desk{store: c.Store, cfg: c, ctx: ctx, log: c.Log, changed: changes.NewSignal()}
 	d.showing, d.hide = context.WithCancel(ctx)
 	d.book = book.Open(path, d.store.SealKey())
 	if _, err := d.book.Problem(); err != nil {

@@ -154,7 +154,7 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 	return d
 }
 
-func (d *phoneDesk) peers() peers { return peers{book: d.devices.book, devices: d.devices} }
+func (d *phoneDesk) peers() *Desk { return &Desk{book: d.devices.book, devices: d.devices} }
 
 func (d *phoneDesk) pair(name string, may remote.May) *devicetest.Phone {
 	d.t.Helper()

@@ -191,7 +191,7 @@ func (d *pairedDesk) restart(a interact.Answer) {
 	d.m.keepLines(d.t.Context(), []lineSpec{{machine: webLine}})
 }
 
-func (d *pairedDesk) peers() peers { return peers{book: d.m.book, machines: d.m} }
+func (d *pairedDesk) peers() *Desk { return &Desk{book: d.m.book, machines: d.m} }
 
 func (d *pairedDesk) join() {
 	d.t.Helper()
@@ -850,7 +850,7 @@ func TestNothingHoldsForGoodThere(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		d.take(call(time.Minute))
-		desk := peers{machines: d.m, book: d.m.book}
+		desk := &Desk{machines: d.m, book: d.m.book}
 		if err := desk.Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
@@ -1329,7 +1329,7 @@ func TestRevokedOnAllLines(t *testing.T) {
 		if _, err := other.desk.Join(d.web.Key, remote.Hello{Name: "web"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := (peers{machines: d.m, book: d.m.book}).Unpair(t.Context(), "web"); err != nil {
+		if err := (&Desk{machines: d.m, book: d.m.book}).Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
 		for name, l := range map[string]*fakeLine{"the first": d.line, "the second": other} {

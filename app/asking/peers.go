@@ -20,14 +20,6 @@ import (
 	"nod/ipc/remote/session"
 )
 
-// peers are the machines that ask this desk, and the desks and devices that answer with it.
-type peers struct {
-	book     *book.Book       // of the paired ones
-	identity *remote.Identity // of this desk; nil: its keys cannot be read
-	machines *machines
-	devices  *devices
-}
-
 // deskKeyName is the file with this desk's keys, next to the list of its peers.
 const deskKeyName = "desk.key"
 
@@ -152,64 +144,64 @@ func (d *Desk) publishPeers() {
 }
 
 // Peers implements [operator.Operator].
-func (p peers) Peers(context.Context) (operator.Peers, error) {
-	all := operator.Peers{Joining: append(p.devices.asking(), p.machines.asking()...)}
-	if p.identity != nil {
-		all.Desk = p.identity.Key()
+func (d *Desk) Peers(context.Context) (operator.Peers, error) {
+	all := operator.Peers{Joining: append(d.devices.asking(), d.machines.asking()...)}
+	if d.identity != nil {
+		all.Desk = d.identity.Key()
 		all.Fingerprint = all.Desk.Fingerprint()
 	}
-	held, err := p.book.Problem()
+	held, err := d.book.Problem()
 	if err != nil {
 		all.Problem, all.Held = err.Error(), held
 	}
-	for _, peer := range p.book.Peers() {
-		one := p.machines.peer(peer)
+	for _, peer := range d.book.Peers() {
+		one := d.machines.peer(peer)
 		if peer.Role == remote.RoleDevice {
-			one.Up = p.devices.isNear(peer)
+			one.Up = d.devices.isNear(peer)
 		}
 		all.Peers = append(all.Peers, one)
 	}
-	all.Phone = p.devices.phone()
-	all.Lines = p.machines.list()
+	all.Phone = d.devices.phone()
+	all.Lines = d.machines.list()
 	return all, nil
 }
 
 // Pair implements [operator.Operator].
-func (p peers) Pair(_ context.Context, key remote.Key, role remote.Role, name string) error {
+func (d *Desk) Pair(_ context.Context, key remote.Key, role remote.Role, name string) error {
 	if role == remote.RoleDevice {
-		return p.devices.pair(key, name)
+		return d.devices.pair(key, name)
 	}
-	return p.machines.pair(key, role, name)
+	return d.machines.pair(key, role, name)
 }
 
 // Unpair implements [operator.Operator].
-func (p peers) Unpair(_ context.Context, name string) error {
-	peer, err := p.book.Remove(name)
+func (d *Desk) Unpair(_ context.Context, name string) error {
+	peer, err := d.book.Remove(name)
 	if peer.Name != "" {
-		p.machines.revoked(peer)
+		d.machines.revoked(peer)
 	}
 	return err
 }
 
 // SetMay implements [operator.Operator].
-func (p peers) SetMay(_ context.Context, name string, may remote.May) error {
-	return p.book.SetMay(name, may)
+func (d *Desk) SetMay(_ context.Context, name string, may remote.May) error {
+	return d.book.SetMay(name, may)
 }
 
 // SettlePeers implements [operator.Operator].
-func (p peers) SettlePeers(_ context.Context, seen []remote.Peer, accept bool) error {
-	if err := p.book.Settle(seen, accept); err != nil {
+func (d *Desk) SettlePeers(_ context.Context, seen []remote.Peer, accept bool) error {
+	if err := d.book.Settle(seen, accept); err != nil {
 		return err
 	}
-	p.machines.greet()
-	p.machines.changed.Send()
+	d.machines.greet()
+	d.machines.changed.Send()
 	return nil
 }
 
 // ForgetApprovals implements [operator.Operator].
-func (p peers) ForgetApprovals(ctx context.Context, name string) error {
-	peer, ok := p.book.Named(name)
-	line := p.machines.lineTo(peer.Key)
+func (d *Desk) ForgetApprovals(ctx context.Context, name string) error {
+	peer, ok := d.book.Named(name)
+	line := d.machines.lineTo(peer.Key)
 	switch {
 	case !ok || peer.Role != remote.RoleMachine:
 		return fmt.Errorf("forget approvals on %q: %w", name, book.ErrUnknown)
@@ -223,15 +215,15 @@ func (p peers) ForgetApprovals(ctx context.Context, name string) error {
 }
 
 // Invite implements [operator.Operator].
-func (p peers) Invite(_ context.Context, name string, may remote.May) (operator.Invitation, error) {
-	server, problem := p.devices.current()
+func (d *Desk) Invite(_ context.Context, name string, may remote.May) (operator.Invitation, error) {
+	server, problem := d.devices.current()
 	if server != nil {
 		problem = server.Problem()
 	}
-	if _, isThere := p.book.Named(name); isThere {
+	if _, isThere := d.book.Named(name); isThere {
 		return operator.Invitation{}, fmt.Errorf("%q is already in use: pick another name", name)
 	}
-	_, changed := p.book.Problem()
+	_, changed := d.book.Problem()
 	err := cmp.Or(changed, book.CheckName(name))
 	switch {
 	case err != nil:
@@ -246,10 +238,10 @@ func (p peers) Invite(_ context.Context, name string, may remote.May) (operator.
 }
 
 // WithdrawInvitation implements [operator.Operator].
-func (p peers) WithdrawInvitation(context.Context) error {
-	if server, _ := p.devices.current(); server != nil {
+func (d *Desk) WithdrawInvitation(context.Context) error {
+	if server, _ := d.devices.current(); server != nil {
 		server.Withdraw()
-		p.devices.changed.Send()
+		d.devices.changed.Send()
 	}
 	return nil
 }

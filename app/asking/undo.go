@@ -92,37 +92,31 @@ func (w *windows) Undo(_ context.Context, id int) error {
 // Undos lists what can be undone, the newest last.
 func (w *windows) Undos() []operator.Undo { return w.undos.all() }
 
-// edits changes grants and rules so that the user can undo it for a while.
-type edits struct {
-	*windows
-	store *config.Store
-}
-
-// Revoke implements [operator.Operator].
-func (e edits) Revoke(_ context.Context, id string) error {
-	before := e.store.Grants()
-	revoke := func() error { return e.store.Revoke(id) }
+// Revoke implements [operator.Operator]. The user can undo it for a while.
+func (d *Desk) Revoke(_ context.Context, id string) error {
+	before := d.store.Grants()
+	revoke := func() error { return d.store.Revoke(id) }
 	if id == "" {
-		revoke = e.store.RevokeAll
+		revoke = d.store.RevokeAll
 	}
 	if err := revoke(); err != nil {
 		return err
 	}
-	after := e.store.Grants()
+	after := d.store.Grants()
 	what := operator.Undo{Kind: operator.UndoRevoke, Text: revoked(before, after)}
-	e.undos.add(what, e.undoFor(), func() error { return e.store.TakeBack(before, after) })
+	d.undos.add(what, d.undoFor(), func() error { return d.store.TakeBack(before, after) })
 	return nil
 }
 
-// Replace implements [operator.Operator].
-func (e edits) Replace(_ context.Context, base, next config.Config) error {
+// Replace implements [operator.Operator]. The user can undo for a while that it deletes rules.
+func (d *Desk) Replace(_ context.Context, base, next config.Config) error {
 	deleted := slices.DeleteFunc(slices.Clone(base.Policy.Rules), func(r policy.Rule) bool {
 		return slices.ContainsFunc(next.Policy.Rules, func(n policy.Rule) bool { return n.ID == r.ID })
 	})
-	back, err := e.store.Replace(base, next)
+	back, err := d.store.Replace(base, next)
 	isRename := len(next.Policy.Rules) >= len(base.Policy.Rules)
 	if err == nil && len(deleted) > 0 && !isRename {
-		e.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, e.undoFor(), back)
+		d.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, d.undoFor(), back)
 	}
 	return err
 }

@@ -81,7 +81,7 @@ func TestGrantsAreUndone(t *testing.T) {
 			}
 		}
 		all := shown()
-		op := edits{d.w, s}
+		op := &Desk{windows: d.w, store: s}
 		for _, id := range []string{s.Grants()[1].ID, ""} {
 			before := shown()
 			s.Used(s.Decide(makeCall("a")))
@@ -124,7 +124,7 @@ func TestEverywhereIsRevoked(t *testing.T) {
 		if got := s.Decide(elsewhere); got.Effect != policy.Allow {
 			t.Errorf("elsewhere: %+v", got)
 		}
-		op := edits{d.w, s}
+		op := &Desk{windows: d.w, store: s}
 		if err := op.Revoke(t.Context(), s.Grants()[0].ID); err != nil || len(s.Grants()) != 0 {
 			t.Errorf("%v, left: %+v", err, s.Grants())
 		}
@@ -181,7 +181,7 @@ func TestDeletionOfARuleIsUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		s, path := openTestStore(t, text)
-		op := edits{d.w, s}
+		op := &Desk{windows: d.w, store: s}
 		remove := func(i int) {
 			base := s.Config()
 			next := base.Clone()

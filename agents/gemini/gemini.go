@@ -18,7 +18,7 @@ const name = "gemini-cli"
 // Agent is Gemini CLI.
 var Agent = agent.Agent{
 	Name: name, Title: "Gemini CLI", Program: "gemini",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "BeforeTool")},
+	Hooks:    hooks.Protocol{Read: hooks.Reads(step), Deny: hooks.DenyIn(deny, "BeforeTool")},
 	Settings: settings,
 	Gate:     gate,
 	Off:      off,
@@ -64,15 +64,13 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 	}
 }
 
-// payload is what nod reads of Gemini CLI's hook payloads, whose fields have Claude Code's names
+// step reads Gemini CLI's hook payloads, whose fields have Claude Code's names
 // (https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/reference.md).
-type payload struct{ claude.Payload }
-
-func (p payload) step(c hooks.Call) (hooks.Step, error) {
+func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: api.AsksInTerminal}
 	switch c.Event {
 	case "BeforeTool":
-		return p.beforeTool(s, c.Gate)
+		return beforeTool(p, s, c.Gate)
 	case "AfterTool":
 		s.Over = p.SameCall
 	case "AfterAgent":
@@ -88,7 +86,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 // beforeTool comes before Gemini's own policy, and Gemini continues after silence: so nod denies whatever it asks about
 // and gets no allow for. An allow does not skip Gemini's own prompt, so nod asks about everything only if that prompt
 // is switched off, and otherwise about what the policy insists on.
-func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
+func beforeTool(p claude.Payload, s hooks.Step, gate bool) (hooks.Step, error) {
 	switch {
 	case p.ToolName == "ask_user":
 		return p.AsksByDenial(s, deny)

@@ -15,7 +15,7 @@ const name = "kimi-code"
 // Agent is Kimi Code.
 var Agent = agent.Agent{
 	Name: name, Title: "Kimi Code", Program: "kimi",
-	Hooks: hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, preToolUse)},
+	Hooks: hooks.Protocol{Read: hooks.Reads(step), Deny: hooks.DenyIn(deny, preToolUse)},
 	Settings: func(m agent.Machine) agent.File {
 		return agent.File{Path: config(m), Install: addHooks, Uninstall: removeHooks, Look: lookForHooks}
 	},
@@ -38,15 +38,13 @@ var folder = agent.FolderOf("KIMI_CODE_HOME", ".kimi-code", "")
 
 func config(m agent.Machine) string { return filepath.Join(folder(m), "config.toml") }
 
-// payload is what nod reads of Kimi Code's hook payloads, whose fields have Claude Code's names
+// step reads Kimi Code's hook payloads, whose fields have Claude Code's names
 // (https://moonshotai.github.io/kimi-code/en/customization/hooks).
-type payload struct{ claude.Payload }
-
-func (p payload) step(c hooks.Call) (hooks.Step, error) {
+func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: api.AsksInTerminal}
 	switch c.Event {
 	case preToolUse:
-		return p.preToolUse(s, c.Gate)
+		return beforeTool(p, s, c.Gate)
 	case "Stop":
 		s.Finished()
 	case "UserPromptSubmit", "Interrupt", "SessionEnd":
@@ -57,10 +55,10 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 
 const preToolUse = "PreToolUse"
 
-// preToolUse comes before Kimi Code's own prompt, which an allow does not skip: nod asks about everything only if that
+// beforeTool comes before Kimi Code's own prompt, which an allow does not skip: nod asks about everything only if that
 // prompt is switched off, and otherwise about what the policy insists on. Kimi Code continues after silence, so nod
 // denies whatever it asks about and gets no allow for.
-func (p payload) preToolUse(s hooks.Step, gate bool) (hooks.Step, error) {
+func beforeTool(p claude.Payload, s hooks.Step, gate bool) (hooks.Step, error) {
 	switch {
 	case p.ToolName == "AskUserQuestion":
 		return p.AsksByDenial(s, deny)

@@ -18,7 +18,7 @@ const name = "qwen-code"
 // Agent is Qwen Code.
 var Agent = agent.Agent{
 	Name: name, Title: "Qwen Code", Program: "qwen",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: claude.Deny},
+	Hooks:    hooks.Protocol{Read: hooks.Reads(step), Deny: claude.Deny},
 	Settings: settings,
 	Off:      off,
 	Tested:   []string{"0.24.4"},
@@ -56,11 +56,9 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 	}
 }
 
-// payload is what nod reads of Qwen Code's hook payloads, which have Claude Code's form
+// step reads Qwen Code's hook payloads, which have Claude Code's form
 // (https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks). Qwen Code shows no prompt while a hook runs.
-type payload struct{ claude.Payload }
-
-func (p payload) step(c hooks.Call) (hooks.Step, error) {
+func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{
 		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.Call,
 		Silence: api.AsksInTerminal,
@@ -73,7 +71,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 		s.Ask, s.Reply = p.Approve(), claude.Permits
 		return s, nil
 	case "PreToolUse":
-		return p.preToolUse(s), nil
+		return preToolUse(p, s), nil
 	}
 	return p.Step(c)
 }
@@ -82,7 +80,7 @@ const question = "ask_user_question"
 
 // preToolUse comes after the prompt, if there was one, and accepts no allow. In modes that ask less, and for what Qwen
 // Code never asks about, it comes alone: then nod asks the user now, if the policy insists on it.
-func (p payload) preToolUse(s hooks.Step) hooks.Step {
+func preToolUse(p claude.Payload, s hooks.Step) hooks.Step {
 	if p.ToolName == question {
 		return s // it has been answered
 	}

@@ -5,14 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/windows"
 )
 
-// detachedProcess starts a program without any console, its own or ours (DETACHED_PROCESS in winbase.h).
-const detachedProcess = 0x00000008
-
-// apart makes a program outlive the console that started it.
+// apart makes a program outlive the console that started it: it has none, neither its own nor ours.
 func apart() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: detachedProcess | syscall.CREATE_NEW_PROCESS_GROUP}
+	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
 // terminate kills a process: Windows cannot ask a program without a console to end.

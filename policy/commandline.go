@@ -44,11 +44,12 @@ func asClause(s string) string { return strings.ToLower(s[:1]) + strings.TrimSuf
 
 func (l *commandLine) onlyReads() bool { return l.ReadOnly && l.repository == "" && l.outside == "" }
 
-// readCommandLine reads the command of a shell tool. One that certainly only reads makes the call read-only, if a known
-// agent passes it to a POSIX shell and nothing else in the input changes what it does.
+// readCommandLine reads the command of a shell tool, and what another tool may run: that is for rules that ask or deny.
+// One that certainly only reads makes the call read-only, if a known agent passes it to a POSIX shell and nothing else
+// in the input changes what it does.
 func (f *facts) readCommandLine() {
 	command, isRun := f.everyLine()
-	if !isRun || !isShell(f.call.Tool) || isPowerShell(f.call.Tool) {
+	if !isRun || isPowerShell(f.call.Tool) || f.isKnown && !isShell(f.call.Tool) {
 		return
 	}
 	f.line = &commandLine{Analysis: f.call.Input.analyze(command)}
@@ -77,12 +78,12 @@ func (f *facts) everyLine() (text string, isRun bool) {
 	if text, isRun = f.commandText(); len(f.input.lines) == 0 {
 		return text, isRun
 	}
-	words := append([]string{text}, f.input.lines...)
-	all := slices.Clone(words)
+	words, all := append([]string{text}, f.input.lines...), []string{}
 	for i := range min(len(words), maxLines) { // a command may begin at any of them
 		all = append(all, quoteWords(words[i:]))
 	}
-	return strings.Join(all, "\n"), true
+	all = append(all, strings.Join(words, " ")) // then the words as they are: one may continue on the next line
+	return strings.Join(append(all, words...), "\n"), true
 }
 
 func quoteWords(words []string) string {

@@ -56,6 +56,13 @@ func (r *compiledRule) matchesRun(f *facts) bool {
 	return slices.ContainsFunc(f.line.Parts, isMet) || slices.ContainsFunc(f.line.Readings, isMet)
 }
 
+// isBound reports whether some rule asks about or denies commands of the call.
+func (f *facts) isBound() bool {
+	return slices.ContainsFunc(f.policy.rules, func(r compiledRule) bool {
+		return len(r.run) > 0 && !r.Effect.Permits() && r.appliesTo(f)
+	})
+}
+
 // PartState is how the policy classifies a part of a command line.
 type PartState string
 

@@ -203,7 +203,7 @@ func TestDecide(t *testing.T) {
 			bash("").with(holding(`{"command":"rm -rf /srv","path":"/home/u/src/a"}`)), Ask, "", "",
 		},
 		{"nor whatever else takes a command", allow(Rule{Path: "~/src/**"}), bash("").with(func(c *Call) {
-			c.Tool, c.Input = "mcp__x__run", ReadInput([]byte(`{"command":"rm -rf /","path":"/home/u/src/a"}`))
+			c.Tool, c.Input = "mcp__x__run", ReadInput([]byte(`{"command":"rm -rf /srv","path":"/home/u/src/a"}`))
 		}), Ask, "", ""},
 	}
 	for _, tt := range tests {

@@ -304,6 +304,9 @@ func (in *input) field(key, value string, depth int) {
 		in.isOther = in.isOther || strings.HasPrefix(strings.TrimSpace(value), "-")
 	case unlisted:
 		in.addText(key, value)
+		if commandKeys.Has(lastWord(key)) {
+			in.addLine(value)
+		}
 	}
 	in.addAddresses(key, value, f)
 }
@@ -323,12 +326,16 @@ func (in *input) addCommand(value string, depth int) {
 	if depth > 0 || in.isRun {
 		in.isOdd = true
 		in.addText("", value)
-		if in.lines = append(in.lines, value); len(in.lines) > maxLines {
-			in.problem = cmp.Or(in.problem, "the input contains more commands than nod looks at")
-		}
+		in.addLine(value)
 		return
 	}
 	in.command, in.isRun = value, true
+}
+
+func (in *input) addLine(value string) {
+	if in.lines = append(in.lines, value); len(in.lines) > maxLines {
+		in.problem = cmp.Or(in.problem, "the input contains more commands than nod looks at")
+	}
 }
 
 // unwrap returns what is left of a command line without the shell around it, as Gemini CLI removes it: as text, with
@@ -445,6 +452,9 @@ func isPathKey(key string) bool { return pathKeys.Has(lastWord(key)) }
 
 const pathKeys language.Words = "path paths file files filename filenames filepath filepaths dir dirs directory " +
 	"directories folder folders cwd workdir root uri source destination dest src dst target"
+
+// commandKeys end the names of unknown fields that hold a command line, or the words of one.
+const commandKeys language.Words = "command commands cmd args argv"
 
 func (in *input) addText(key, value string) {
 	text := strings.TrimSpace(value)

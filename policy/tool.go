@@ -213,7 +213,9 @@ const Script = "script"
 
 // unknownTool is what nod assumes of a tool that it does not know: which field might be a command line. Anything else
 // in its input may have any meaning.
-var unknownTool = tool{class: Unknown, fields: map[string]meaning{"command": commandField, "cmd": commandField}}
+var unknownTool = tool{class: Unknown, fields: map[string]meaning{
+	"command": commandField, "cmd": commandField, "command_line": commandField, "commandLine": commandField,
+}}
 
 var unknownShell = tool{class: Unknown, isShell: true, fields: map[string]meaning{
 	"command": commandField, "cmd": commandField,

@@ -202,7 +202,8 @@ func (r *compiledRule) matchesPath(f *facts) bool {
 	reached := f.reach()
 	if !r.Effect.Permits() {
 		touches := func(a access) bool { return a.touches(r.path) || f.holds(&a, r.path) }
-		return slices.ContainsFunc(reached, touches) || f.line != nil && slices.ContainsFunc(f.line.mayReach, touches)
+		return slices.ContainsFunc(reached, touches) || slices.ContainsFunc(f.input.names, r.path.isNamed) ||
+			f.line != nil && slices.ContainsFunc(f.line.mayReach, touches)
 	}
 	if (isShell(f.call.Tool) || f.input.isRun) && r.Command == "" {
 		return false

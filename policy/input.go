@@ -154,6 +154,7 @@ type input struct {
 	problem   string      // why its meaning is uncertain; empty if it is certain
 	named     []namedPath // files and folders that it names, or may name
 	globs     []glob      // patterns of paths in it
+	names     []string    // what else may be a file's name
 	addresses []string    // web addresses in it
 	command   string      // value of the top-level field that a shell would run
 	lines     []string    // what else a shell may run: more lines, or the words of one
@@ -457,25 +458,88 @@ const pathKeys language.Words = "path paths file files filename filenames filepa
 const commandKeys language.Words = "command commands cmd args argv"
 
 func (in *input) addText(key, value string) {
-	text := strings.TrimSpace(value)
+	text := strings.ReplaceAll(strings.TrimSpace(value), "${HOME}", "$HOME")
 	switch {
 	case text == "":
 		return
 	case isPathKey(key):
-		in.add(namedPath{text, unlisted, fromField})
-		if strings.ContainsAny(text, wildcards) { // an agent may read it as a pattern
+		in.addPlace(text, fromField)
+		if strings.ContainsAny(text, wildcards) && !isOnWeb(text) { // an agent may read it as a pattern
 			in.addGlobs(text, filesField)
 		}
 	case isOnWeb(text):
 	case looksLikePath(text), isListed(text):
-		in.add(namedPath{text, unlisted, fromText})
+		in.addPlace(text, fromText)
+	default:
+		in.addName(text)
 	}
+	in.addNested(key, text)
 	if strings.IndexFunc(text, isBetweenPaths) < 0 {
 		return
 	}
 	for word := range strings.FieldsFuncSeq(text, isBetweenPaths) {
-		if !isOnWeb(word) && (looksLikePath(word) || (strings.Contains(word, ".") && isListed(word))) {
-			in.add(namedPath{word, unlisted, fromWords})
+		switch {
+		case isOnWeb(word):
+		case looksLikePath(word), strings.Contains(word, ".") && isListed(word):
+			in.addPlace(word, fromWords)
+		case strings.Contains(word, "."):
+			in.addName(word)
+		}
+	}
+}
+
+// addPlace notes what an unknown text may name, and what it names to programs that read it in another way.
+func (in *input) addPlace(text string, source evidence) {
+	in.add(namedPath{text, unlisted, source})
+	plain, bare := respell(text)
+	if bare != plain && !isOnWeb(plain) {
+		in.add(namedPath{bare, unlisted, fromWords})
+	}
+	if source == fromText {
+		source = fromWords // it may be a pattern for texts
+	}
+	if plain != text {
+		in.add(namedPath{plain, unlisted, source})
+	}
+}
+
+// addName notes a text that may be the name of a file in some folder.
+func (in *input) addName(text string) {
+	plain, bare := respell(text)
+	if looksLikePath(plain) {
+		in.add(namedPath{plain, unlisted, fromWords})
+	}
+	if len(in.names) == maxPaths {
+		in.problem = "the input names too many paths"
+		return
+	}
+	in.names = append(in.names, bare)
+}
+
+// respell returns a path without escapes, variables and backslashes, and as it is without an address before it and a
+// line or query behind it.
+func respell(text string) (plain, bare string) {
+	plain, err := url.PathUnescape(text)
+	if err != nil {
+		plain = text
+	}
+	plain = homeVariable().ReplaceAllString(strings.ReplaceAll(plain, `\`, "/"), "~$1")
+	return plain, aroundPath().ReplaceAllString(plain, "$1")
+}
+
+var (
+	homeVariable = language.Compiled(`^\$HOME(/|$)`)
+	aroundPath   = language.Compiled(`^(?:[\w+.@-]{2,}:)+(?://[^/]*)?([/~])|[:#?][^/]*$`)
+)
+
+// addNested reads a text that is JSON itself.
+func (in *input) addNested(key, text string) {
+	if text[0] != '{' && text[0] != '[' {
+		return
+	}
+	for _, f := range ReadInput([]byte(`{"x":` + text + "}")).fields {
+		if f.isText {
+			in.field(key+strings.TrimPrefix(f.name, "x"), f.value, f.depth+1)
 		}
 	}
 }

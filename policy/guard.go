@@ -4,11 +4,13 @@ import (
 	_ "embed"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/adrg/xdg"
+	"golang.org/x/text/unicode/norm"
 
 	"nod/ownfile"
 	"nod/policy/git"
@@ -92,7 +94,9 @@ func (g guard) holdsHome(p string) bool { return isWithin(g.home, fold(p)) }
 // mentionsOwn reports whether a text that nod cannot read, such as a shell command, names one of nod's own files or
 // folders, spelled out or relative to the home folder.
 func (g guard) mentionsOwn(text string) bool {
-	text = fold(text)
+	if foldsCase {
+		text = strings.ToLower(text)
+	}
 	return slices.ContainsFunc(g.own, func(own string) bool {
 		tail, below := strings.CutPrefix(own, g.home+"/")
 		return strings.Contains(text, own) || (below && strings.Contains(text, tail))
@@ -121,11 +125,15 @@ func GuardedIn(project string) func(path string, isLink bool) bool {
 // GitObeys returns the places in a project that git obeys: see [git.Obeyed].
 func GitObeys(project string) []string { return git.Obeyed(project, homeFolder()) }
 
+// fold returns a path in the one form that stands for all that open the same file here.
 func fold(s string) string {
-	if foldsCase {
-		return strings.ToLower(s)
+	if !foldsCase {
+		return s
 	}
-	return s
+	if runtime.GOOS == "windows" {
+		s = asWindowsOpens(s)
+	}
+	return strings.ToLower(norm.NFC.String(s))
 }
 
 //go:embed names/secrets.txt

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -494,5 +495,22 @@ func BenchmarkNames(b *testing.B) {
 				narrowsToSecrets(glob)
 			}
 		})
+	}
+}
+
+// Names that open the same file here are one to a rule.
+func TestFold(t *testing.T) {
+	for _, tt := range []struct {
+		path, other string
+		same        bool
+	}{
+		{"/a/SRC", "/a/src", foldsCase},
+		{"/a/cafe\u0301", "/a/café", foldsCase},
+		{"/a/.env. ", "/a/.env", runtime.GOOS == "windows"},
+		{"/a/.env::$DATA", "/a/.env", runtime.GOOS == "windows"},
+	} {
+		if same := fold(tt.path) == fold(tt.other); same != tt.same {
+			t.Errorf("%q and %q are the same: %v", tt.path, tt.other, same)
+		}
 	}
 }

@@ -11,6 +11,24 @@ import (
 
 // secretPaths are one to a line, and each must be asked about.
 const secretPaths = `
+/home/u/.config/nats/context/prod.json
+/home/u/.local/share/nats/nsc/keys/creds/a.creds
+/home/u/.mcp-auth/mcp-remote-0.1.18/a_tokens.json
+/home/u/.doppler/.doppler.yaml
+/home/u/.b2_account_info
+/home/u/.jfrog/jfrog-cli.conf.v6
+/home/u/.acme.sh/account.conf
+/home/u/.smbcredentials
+/home/u/.gitlab-runner/config.toml
+/home/u/.config/mutt/muttrc
+/home/u/.bashrc
+/home/u/.zshenv
+/home/u/.config/environment.d/keys.conf
+/etc/environment
+/etc/apt/auth.conf.d/a.conf
+/etc/postfix/sasl_passwd.db
+src/.idea/dataSources.local.xml
+src/.git/logs/HEAD
 .local/share/crush/crush.json
 /home/u/.tsh/keys/proxy/u
 /home/u/.modal.toml
@@ -271,7 +289,6 @@ wallet.go
 /usr/share/dict/words
 ~/.cargo/registry/src/x/lib.rs
 ~/go/pkg/mod/x/y.go
-~/.config/fish/config.fish
 ~/src/google/chrome/a.cc
 ~/.local/share/applications/a.desktop
 library/mail/a.py

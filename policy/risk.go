@@ -330,10 +330,11 @@ func (r *risks) changesSpecial(a *access, what string) bool {
 		return true
 	}
 	special := false
-	if r.find(a, secrets()) != nil {
+	e := r.find(a, guarded())
+	if s := r.find(a, secrets()); s != nil && (!s.doubt || e == nil) {
 		r.add(shell.Danger, "Changes keys or passwords: {{.What}}", what)
 		special = true
-	} else if e := r.find(a, guarded()); e != nil {
+	} else if e != nil {
 		r.add(shell.Danger, e.about+": {{.What}}", what)
 		special = true
 	} else if e := r.find(a, notable()); e != nil {

@@ -139,6 +139,29 @@ func TestAddressesOfRemotes(t *testing.T) {
 	}
 }
 
+// git reflog passes where no command in it was given a password or token.
+func TestAddressesInReflog(t *testing.T) {
+	home := tree(t)
+	project := newProject(t, home)
+	p := compileIn(t, Default(), Places{Home: home})
+	for text, want := range map[string]Effect{
+		"": Allow, "pull ssh://git@example.org/a: Fast-forward": Allow, "commit: ask a@b.c? :-@": Allow,
+		"pull https://user:secret@example.org/a HEAD: Fast-forward": Ask, "pull https://secret@example.org/a": Ask,
+	} {
+		if err := os.MkdirAll(filepath.Join(project, ".git/logs"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(project, ".git/logs/HEAD"), text)
+		for _, command := range []string{"git reflog", "git reflog show main", "git log -g", "git log --walk-reflogs -3"} {
+			call := bash(command)
+			call.CWD = project
+			if d := Decide(call, p, testNow); d.Effect != want {
+				t.Errorf("%s with %q: %s, %s", command, text, d.Effect, d.Reason)
+			}
+		}
+	}
+}
+
 // Only what an agent that nod knows hands to a POSIX shell, with nothing beside it, is read.
 func TestOnlyPlainShellsAreRead(t *testing.T) {
 	p := compiled(t, Policy{AutoAllow: []Class{ReadOnly}})

@@ -27,6 +27,7 @@ import (
 // Limits of one inspection. Exceeding them is a problem.
 const (
 	maxConfig       = 1 << 20 // bytes of one configuration file
+	maxReflog       = 8 << 20 // bytes of one file in .git/logs
 	maxFiles        = 300     // configuration files, includes and missing ones among them
 	maxDepth        = 10      // includes within includes; git's own limit
 	maxRepositories = 50      // submodules, and theirs
@@ -149,6 +150,7 @@ func (in *inspection) look(p place) {
 	in.judgeWorkTrees()
 	in.judgeHooks()
 	in.judgeOldRemotes()
+	in.judgeReflog()
 	if in.problem == "" && p.top != "" {
 		in.lookBelow(p)
 	}
@@ -368,6 +370,18 @@ func (in *inspection) judgeOldRemotes() {
 		if in.addresses && (len(list) > 0 || err != nil && !ownfile.IsMissing(err)) {
 			in.fail("The folder " + in.show(join(in.at.common, folder)) + " may contain addresses with a password or token.")
 		}
+	}
+}
+
+// judgeReflog refuses a record of commands, such as git pull, that were given a password or token.
+func (in *inspection) judgeReflog() {
+	path := join(in.at.dir, "logs/HEAD")
+	if !in.addresses {
+		return
+	}
+	text, err := ownfile.ReadBehind(path, maxReflog)
+	if err == nil && withPassword().Match(text) || err != nil && !ownfile.IsMissing(err) {
+		in.fail("The folder " + in.show(filepath.Dir(path)) + " may contain addresses with a password or token.")
 	}
 }
 

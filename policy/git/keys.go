@@ -159,6 +159,11 @@ var plainAddress = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^((ssh|git\+ssh|ssh\+git)://` + user + `[^@?]*|` + user + `[^@?/]+:[^@?]*|[^@?]*)$`)
 })
 
+// withPassword matches an address with a password or token among other text.
+var withPassword = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`https?://\S*[@?]|://[^/\s@]*:[^/\s@]+@`)
+})
+
 // isPlainAddress reports whether a key has no address that git may print, or a plain one.
 func isPlainAddress(e *entry) bool {
 	switch e.pattern() {

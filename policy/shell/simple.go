@@ -618,7 +618,9 @@ func (r *reading) counting() []string {
 
 func (w *walk) describe(p *Part, r *reading, problem string) {
 	p.Repository = r.program.traits[traitRepo] && problem == ""
-	w.Remotes = w.Remotes || r.remotes || r.program.traits[traitRemotes]
+	showsReflog := r.name == "git reflog" || r.name == "git reflog show" || // with the commands that moved a branch
+		r.program.traits[traitRepo] && r.has("-g", "--walk-reflogs")
+	w.Remotes = w.Remotes || r.remotes || r.program.traits[traitRemotes] || showsReflog
 	w.Network = w.Network || r.program.traits[traitNetwork]
 	if problem == "" && r.program.kind == understood {
 		p.Understood = true

@@ -111,10 +111,10 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 // rule names, all addresses must match without doubt, and the rule must name the files that the call reaches. Otherwise
 // a single match is enough, or a doubtful address.
 func (r *compiledRule) matchesHost(f *facts) bool {
-	hosts, sure := f.hosts()
 	if !r.Effect.Permits() {
-		return !sure || slices.ContainsFunc(hosts, r.isHost)
+		return r.mayReach(f)
 	}
+	hosts, sure := f.hosts()
 	if !sure || len(hosts) == 0 || isShell(f.call.Tool) || f.input.isRun || !r.mayFetch(f) {
 		return false
 	}
@@ -122,6 +122,29 @@ func (r *compiledRule) matchesHost(f *facts) bool {
 	return (r.path != nil || !slices.ContainsFunc(f.reach(), isFile)) &&
 		!slices.ContainsFunc(hosts, func(host string) bool { return !r.isHost(host) })
 }
+
+// mayReach reports whether an address in the input is, or may be, of the rule's host. What else a field that nod does
+// not know names may be a host, too.
+func (r *compiledRule) mayReach(f *facts) bool {
+	in := &f.input
+	isIn := func(address string) bool {
+		if bareAddress().MatchString(address) {
+			address = "http://" + address
+		}
+		host, ok := hostOf(address)
+		return !ok || r.isHost(host)
+	}
+	isNamed := func(text string) bool { return r.isHost(strings.ToLower(aroundHost().ReplaceAllString(text, "$1"))) }
+	return in.problem != "" || f.call.Input.isHidden || slices.ContainsFunc(in.addresses, isIn) ||
+		slices.ContainsFunc(in.names, isNamed) || slices.ContainsFunc(in.named, func(n namedPath) bool {
+		return n.field == unlisted && isNamed(n.path)
+	})
+}
+
+var (
+	bareAddress = language.Compiled(`^[\w-]+(\.[\w-]+)*(:\d+)?(/|$)`)
+	aroundHost  = language.Compiled(`^(?:[\w+.-]+:)?/*(?:[^/@]*@)?([^/:@]*?)\.?(?:[/:].*)?$`)
+)
 
 func (r *compiledRule) mayFetch(f *facts) bool {
 	if f.isKnown {

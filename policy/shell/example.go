@@ -55,7 +55,15 @@ func (r *reading) takesText(flag string) bool {
 
 // takesNumber reports whether the number after an unknown flag may be any other.
 func (r *reading) takesNumber(flag string) bool {
-	return r.isFree(flag) && (len(flag) == 2 || !takesName(flag))
+	return r.isFree(flag) && (len(flag) == 2 || !takesName(flag)) && !r.isDrastic()
+}
+
+// isDrastic reports whether the command's words say that it takes something away: then how much counts.
+func (r *reading) isDrastic() bool {
+	isBetween := func(c rune) bool { return strings.ContainsRune(":.-_", c) }
+	return slices.ContainsFunc(r.lead, func(word string) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(word), isBetween), drastic.Has)
+	})
 }
 
 // isFree reports whether a flag may have another value: it does not limit or extend what the program does, and the

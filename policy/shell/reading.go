@@ -384,7 +384,7 @@ func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 	if taken := r.like(args[i:]); taken > 0 {
 		return taken, ""
 	}
-	mayTake := takesName(text) || isSwitched(args[i:])
+	mayTake := takesName(text) || r.isDrastic() || isSwitched(args[i:])
 	if i+1 < len(args) && !strings.Contains(text, "=") && mayTake && !strings.HasPrefix(args[i+1].text, "-") {
 		if !args[i+1].known {
 			return 0, "The value of " + text + " is known only when it runs."
@@ -439,10 +439,11 @@ func (r *reading) fix(reason string) {
 	r.fixed = cmp.Or(r.fixed, reason)
 }
 
-// naming are the parts of flag names whose value says what is run, read, written or reached.
+// naming are the parts of flag names whose value says what is run, read, written, reached or kept.
 var naming = strings.Fields("config conf rc file path dir out exec cmd command prog bin shell script plugin require " +
 	"load preset import hook root prefix cwd workspace project url host user token env profile target registry stage " +
-	"context namespace account region cluster database tenant eval expr code sql query statement")
+	"context namespace account region cluster database tenant eval expr code sql query statement " +
+	"keep retain retention older")
 
 // takesName reports whether the value of an unknown flag may name a program, a file or a place. A single letter may
 // mean anything.

@@ -769,7 +769,7 @@ func address(r *reading, w word) string {
 }
 
 const drastic language.Words = "delete remove destroy drop purge wipe erase clear reset truncate terminate revoke " +
-	"kill force prune uninstall unpublish rollback revert undo down fresh deploy publish release flush disable stop"
+	"kill force prune uninstall unpublish rollback revert undo down fresh deploy publish release flush disable stop forget"
 
 func isRemote(s string) bool {
 	return strings.Contains(s, "://") || strings.Contains(s, "@") && strings.Contains(s, ":")

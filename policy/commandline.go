@@ -183,7 +183,7 @@ func (c *Compiled) isInRoots(p place) bool {
 
 // nothing returns the reason for a call that nothing decided.
 func (f *facts) nothing() string {
-	if f.line == nil || f.line.onlyReads() {
+	if f.line == nil || f.line.onlyReads() || !isShell(f.call.Tool) {
 		return "no rule covers this"
 	}
 	verdicts, _ := f.judgeParts()

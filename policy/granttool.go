@@ -87,7 +87,7 @@ func (f *facts) spansTool() error {
 	isSearch := f.isKnown && f.class == Network && !f.tool.fetches && !f.input.isOdd && len(f.reach()) == 0 &&
 		strings.Contains(strings.ToLower(f.call.Tool), "search")
 	switch {
-	case f.line != nil || f.input.isRun || isShell(f.call.Tool):
+	case f.input.isRun || isShell(f.call.Tool):
 		return errors.New("it runs a command")
 	case strings.HasSuffix(f.call.Tool, anyTool):
 		return errors.New("its name ends with *")

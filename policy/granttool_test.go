@@ -40,10 +40,11 @@ func TestToolGrant(t *testing.T) {
 	base := call(mcpTool, `{"title":"a"}`)
 	p := after(t, base, ThisSession, CoverTool)
 	for name, change := range map[string]func(*Call){
-		"the same":      func(*Call) {},
-		"another input": holding(`{"title":"b","labels":["x"],"n":1}`),
-		"no input":      holding(`{}`),
-		"a file":        holding(`{"path":"/srv/x"}`),
+		"the same":        func(*Call) {},
+		"another input":   holding(`{"title":"b","labels":["x"],"n":1}`),
+		"no input":        holding(`{}`),
+		"a file":          holding(`{"path":"/srv/x"}`),
+		"a list of words": holding(`{"args":["a","b"],"script":"build"}`),
 	} {
 		if d := Decide(base.with(change), p, testNow); d.Effect != Allow || !d.Grant {
 			t.Errorf("%s: %+v, want the grant", name, d)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"nod/policy/shell"
 	"nod/policy/shell/language"
 )
 
@@ -124,7 +125,7 @@ func (r *compiledRule) matchesHost(f *facts) bool {
 }
 
 // mayReach reports whether an address in the input is, or may be, of the rule's host. What else a field that nod does
-// not know names may be a host, too.
+// not know names may be a host, too, and so may a word of a command that reaches the network.
 func (r *compiledRule) mayReach(f *facts) bool {
 	in := &f.input
 	isIn := func(address string) bool {
@@ -135,7 +136,9 @@ func (r *compiledRule) mayReach(f *facts) bool {
 		return !ok || r.isHost(host)
 	}
 	isNamed := func(text string) bool { return r.isHost(strings.ToLower(aroundHost().ReplaceAllString(text, "$1"))) }
+	isTold := func(p shell.Part) bool { return slices.ContainsFunc(p.Argv, isNamed) }
 	return in.problem != "" || f.call.Input.isHidden || slices.ContainsFunc(in.addresses, isIn) ||
+		f.line != nil && f.line.Network && slices.ContainsFunc(f.line.Parts, isTold) ||
 		slices.ContainsFunc(in.names, isNamed) || slices.ContainsFunc(in.named, func(n namedPath) bool {
 		return n.field == unlisted && isNamed(n.path)
 	})
@@ -143,7 +146,7 @@ func (r *compiledRule) mayReach(f *facts) bool {
 
 var (
 	bareAddress = language.Compiled(`^[\w-]+(\.[\w-]+)*(:\d+)?(/|$)`)
-	aroundHost  = language.Compiled(`^(?:[\w+.-]+:)?/*(?:[^/@]*@)?([^/:@]*?)\.?(?:[/:].*)?$`)
+	aroundHost  = language.Compiled(`^(?:-+[\w-]+=)?(?:(?:[\w+.-]+:)?/+)?(?:[^/@]*@)?([^/:@]*?)\.?(?:[/:].*)?$`)
 )
 
 func (r *compiledRule) mayFetch(f *facts) bool {

@@ -470,7 +470,7 @@ func (in *input) addText(key, value string) {
 	case isOnWeb(text):
 	case looksLikePath(text), isListed(text):
 		in.addPlace(text, fromText)
-	default:
+	case strings.IndexFunc(text, unicode.IsSpace) < 0:
 		in.addName(text)
 	}
 	in.addNested(key, text)
@@ -509,7 +509,7 @@ func (in *input) addName(text string) {
 	if looksLikePath(plain) {
 		in.add(namedPath{plain, unlisted, fromWords})
 	}
-	if len(in.names) == maxPaths {
+	if len(in.names) == maxInput { // nod asks about so long an input anyway
 		in.problem = "the input names too many paths"
 		return
 	}

@@ -92,9 +92,11 @@ func namesIn(globs []string) *nameList {
 // meets reports whether a pattern that narrows a search is meant for what this one matches in any folder.
 func (p pattern) meets(glob string) bool { return p.names != nil && p.names.mayMatch(glob, false) }
 
-// isNamed reports whether a name, or a pattern of names, is meant for what this pattern matches in any folder.
+// isNamed reports whether a name, or a pattern of names, is meant for what this pattern matches in any folder. It may
+// also be a pattern for texts.
 func (p *pattern) isNamed(name string) bool {
-	return p.names != nil && (p.names.find(name, "") != nil || hasMeta(name) && p.meets(name))
+	isGlob := hasMeta(name) && !strings.ContainsAny(name, `[]()\|^$+#`)
+	return p.names != nil && (p.names.find(name, "") != nil || isGlob && p.meets(name))
 }
 
 // lastNames returns the folded names, or patterns of names, of what the pattern matches: * if that may be anything.

@@ -11,14 +11,13 @@ import (
 	"github.com/tailscale/hujson"
 
 	"nod/ownfile"
-	"nod/policy/shell/language"
 )
 
 const (
 	maxSettings = 1 << 20 // bytes of one file with settings
 
 	// runKeys end the names of settings with a command, or with words of one.
-	runKeys language.Words = "command commands cmd args argv bash powershell script notify helper refresh export"
+	runKeys = commandKeys + " bash powershell script notify helper refresh export"
 )
 
 // agentSettings match the files of a project in which agents and editors are told what to run by themselves.

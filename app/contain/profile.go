@@ -111,12 +111,15 @@ func (r *Runs) isGuarded(project, repository string) func(path string, isLink bo
 }
 
 // isSecret reports whether a file must be hidden, by its name or by a rule. Files in .git are hidden only if they
-// contain a secret, because git does not work without its configuration.
+// contain a secret, because git does not work without its configuration; its logs never, because it adds to them.
 func (r *Runs) isSecret(path string) bool {
 	if read, _ := r.cfg.Forbids(path); read || !policy.IsSecret(path) {
 		return read
 	}
-	isOfGit := strings.Contains(path, "/.git/")
+	_, name, isOfGit := strings.Cut(path, "/.git/")
+	if isOfGit && strings.HasPrefix(name+"/", "logs/") {
+		return false
+	}
 	return !isOfGit || !isFile(path) || policy.IsConfidential(path)
 }
 

@@ -21,7 +21,10 @@ const (
 )
 
 // agentSettings match the files of a project in which agents and editors are told what to run by themselves.
-var agentSettings = []string{".mcp.json", "opencode.json*", ".*/*.json", ".*/*.toml", ".*/hooks/*.json"}
+var agentSettings = []string{
+	".mcp.json", "opencode.json*", ".*/settings*.json", ".*/hooks*.json", ".*/mcp*.json", ".*/tasks.json",
+	".*/devcontainer.json", ".*/config.toml", ".*/hooks/*.json",
+}
 
 // agentsRun returns the files of a project that settings of agents name in commands.
 func agentsRun(project string) (files []string) {

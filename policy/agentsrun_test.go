@@ -19,6 +19,7 @@ func TestWhatAgentsRunIsGuarded(t *testing.T) {
 		"opencode.jsonc":              "{ // a comment\n\"mcp\": {\"z\": {\"command\": [\"bun\", \"./link.ts\"]}},}",
 		".cursor/hooks.json":          `{"hooks": {"stop": [{"command": "sh -c 'cd . && scripts/stop.sh'"}]}}`,
 		".vscode/tasks.json":          `{"tasks": [{"command": "${workspaceFolder}/tools/task"}]}`,
+		".vscode/launch.json":         `{"configurations": [{"args": ["src/plain.go"]}]}`,
 		".gemini/settings.json":       `{"a": `,
 		"src/plain.go":                "", "tools/key.sh": "", "scripts/check.sh": "", "scripts/line.sh": "",
 		"tools/server.js": "",

@@ -56,6 +56,9 @@ func filesRun(project string, value any, isRun bool) (files []string) {
 			files = append(files, filesRun(project, value, isRun)...)
 		}
 	case string:
+		if !isRun {
+			break
+		}
 		for word := range strings.FieldsFuncSeq(v, isBetweenPaths) {
 			_, behind, _ := strings.Cut(word, "/") // of a variable that holds the project's folder
 			paths := []string{filepath.Join(project, word), filepath.Join(project, behind)}
@@ -64,7 +67,8 @@ func filesRun(project string, value any, isRun bool) (files []string) {
 			}
 			for _, path := range paths {
 				info, err := os.Stat(path)
-				if real, _ := filepath.EvalSymlinks(path); isRun && err == nil && info.Mode().IsRegular() {
+				if err == nil && info.Mode().IsRegular() {
+					real, _ := filepath.EvalSymlinks(path)
 					files = append(files, path, real)
 				}
 			}

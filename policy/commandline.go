@@ -62,6 +62,9 @@ func (f *facts) readCommandLine() {
 	for _, p := range f.line.Readings {
 		f.line.mayReach = append(f.line.mayReach, f.locateAll(slices.Concat(p.Accesses, p.Output), p.In, &look)...)
 	}
+	if !isShell(f.call.Tool) {
+		return
+	}
 	f.line.outside, f.line.repository = f.leaves(), f.gitProblem()
 	if !f.line.onlyReads() || !f.isPlainShell() {
 		return

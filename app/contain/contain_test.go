@@ -131,6 +131,20 @@ func (r *rig) Begin(ctx context.Context, caller api.Process, q api.RunRequest) (
 	}, err
 }
 
+// confined has a command begin, which ends with the test, and returns its sandbox.
+func (r *rig) confined(q api.RunRequest) (reply told, p sandbox.Profile) {
+	r.t.Helper()
+	reply, end, err := r.Begin(r.t.Context(), under(1), q)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(end)
+	if err := json.Unmarshal(reply.Profile, &p); err != nil {
+		r.t.Fatal(err)
+	}
+	return reply, p
+}
+
 // begin has the agent's command begin, and reports whether it is in the sandbox.
 func (r *rig) begin(pid int32, command string) bool {
 	r.t.Helper()
@@ -261,17 +275,9 @@ func TestProfile(t *testing.T) {
 	folders = append(folders, path[0], path[3], filepath.Join(home, "keys"), filepath.Join(r.project, ".venv"))
 	profiles := map[string]sandbox.Profile{}
 	for _, command := range []string{"make", "git commit", "cat"} {
-		reply, end, err := r.Begin(t.Context(), under(1), api.RunRequest{
+		reply, p := r.confined(api.RunRequest{
 			Command: command, CWD: r.project, Folders: folders, Path: path,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer end()
-		var p sandbox.Profile
-		if err := json.Unmarshal(reply.Profile, &p); err != nil {
-			t.Fatal(err)
-		}
 		if p.Project != r.project || reply.Project != r.project || reply.PID != 1 || reply.Agent != "claude-code" ||
 			!slices.Equal(reply.Hosts, []string{"a.b"}) {
 			t.Errorf("%s: %+v", command, reply)
@@ -329,15 +335,7 @@ func TestProfile(t *testing.T) {
 		"git|commit|-m|x y": false, "sh|-c|make && git add .": false, "git|log": true, "make": true,
 	} {
 		q := api.RunRequest{CWD: r.project, Own: strings.Split(command, "|")}
-		reply, end, err := r.Begin(t.Context(), under(1), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer end()
-		var p sandbox.Profile
-		if err := json.Unmarshal(reply.Profile, &p); err != nil {
-			t.Fatal(err)
-		}
+		_, p := r.confined(q)
 		if is := slices.Contains(p.Keep, filepath.Join(r.project, ".git")); is != isKept {
 			t.Errorf("the user's own %s: the repository is kept as it is: %v", command, is)
 		}
@@ -356,15 +354,7 @@ func TestRepositoryThatIsElsewhere(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", name, err, out)
 		}
-		reply, end, err := r.Begin(t.Context(), under(1), api.RunRequest{Own: []string{"git", "commit"}, CWD: r.project})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer end()
-		var p sandbox.Profile
-		if err := json.Unmarshal(reply.Profile, &p); err != nil {
-			t.Fatal(err)
-		}
+		_, p := r.confined(api.RunRequest{Own: []string{"git", "commit"}, CWD: r.project})
 		if is := slices.Contains(p.Keep, filepath.Join(r.project, ".git")); is != (name != "no") {
 			t.Errorf("%s: the repository is read-only: %v", name, is)
 		}
@@ -888,15 +878,7 @@ func TestPrivateFoldersAreCleaned(t *testing.T) {
 		}
 	}
 	r.expect(1, "make", policy.Confinement{Project: r.project, Write: true})
-	reply, end, err := r.Begin(t.Context(), under(1), api.RunRequest{Command: "make", CWD: r.project})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end()
-	var p sandbox.Profile
-	if err := json.Unmarshal(reply.Profile, &p); err != nil {
-		t.Fatal(err)
-	}
+	_, p := r.confined(api.RunRequest{Command: "make", CWD: r.project})
 	if err := errors.Join(os.MkdirAll(p.Temp(), 0o700), os.Chtimes(p.Private, old, old)); err != nil {
 		t.Fatal(err)
 	}

@@ -32,43 +32,32 @@ func JQ(filter string, vars []string) error {
 		r.vars["$"+v] = isFree(v)
 	}
 	r.note(r.query(query))
-	if r.squares > 1 || r.squares == 1 && r.bits > maxJQBitsOfSquare {
-		r.refuse(errJQGrows)
-	}
 	return r.err
 }
 
 const errJQGrows = refusal("The jq filter may make its input much longer.")
 
-// maxJQBits bounds how many times longer than its input, as a power of two, anything in a filter may get. In addition,
-// one thing may be done with all of the input for each piece of it, which makes a square.
-const (
-	maxJQBits         = 13
-	maxJQBitsOfSquare = 10
-)
+// maxJQ bounds how many times longer than its input anything in a filter may get. In addition, one thing may be done
+// with all of the input for each piece of it, which makes a square.
+const maxJQ = 1 << 13
 
-// flow bounds the output of a filter for one input.
+// flow bounds the output of a filter for one input. A number or a flag counts as no longer than the input.
 type flow struct {
-	bits  float64 // all outputs together may be 2^bits times as long as the input
+	times float64 // how many times as long as the input all outputs together may be
 	many  bool    // there may be more than one output
-	whole bool    // their number or length depends on the input
-	bound bool    // or on a variable
+	fixed bool    // it is a text in the filter
 }
 
 var (
-	identity = flow{whole: true}
-	elements = flow{many: true, whole: true}
-	descent  = flow{bits: 5, many: true, whole: true} // all values at any depth, for depths up to 32
-	flag     = flow{bits: 3}                          // true, a kind or a small number
-	number   = flow{bits: 5}
+	identity = flow{times: 1}
+	elements = flow{times: 1, many: true}
+	descent  = flow{times: 32, many: true} // all values at any depth, for depths up to 32
 )
 
-func textOf(length int) flow { return flow{bits: math.Log2(float64(length + 1))} }
+func textOf(length int) flow { return flow{times: float64(length + 1), fixed: true} }
 
-func sum(a, b float64) float64 { return max(a, b) + math.Log2(1+math.Exp2(-math.Abs(a-b))) }
-
-func (f flow) longer(bits float64) flow {
-	f.bits += bits
+func (f flow) longer(times float64) flow {
+	f.times *= times
 	return f
 }
 
@@ -77,12 +66,9 @@ func (f flow) collected() flow {
 	return f
 }
 
-func (f flow) isSized() bool { return f.whole || f.bound }
-
 type jqReader struct {
 	vars    map[string]bool
-	bits    float64 // the most of any flow
-	squares int     // what is done with all of the input for each piece of it
+	squares int // what is done with all of the input for each piece of it
 	err     error
 }
 
@@ -98,67 +84,64 @@ func (r *jqReader) unknown(what string) flow {
 	return r.refuse(refusal("nod doesn't know that jq's " + what + " only looks at the input."))
 }
 
-// note checks a filter's output against the bounds.
-func (r *jqReader) note(f flow) {
-	if r.bits = max(r.bits, f.bits); r.bits > maxJQBits {
+// note checks a filter's output against the bound.
+func (r *jqReader) note(f flow) flow {
+	if f.times > maxJQ {
 		r.refuse(errJQGrows)
 	}
+	return f
 }
 
 // then returns the flow of f | g.
 func (r *jqReader) then(f, g flow) flow {
-	r.note(f)
-	if !g.isSized() && !f.many {
-		return g
-	}
-	out := flow{f.bits + g.bits, f.many || g.many, f.whole && (g.whole || f.many), g.bound}
-	out.bound = out.bound || f.bound && (g.whole || f.many)
-	if f.many && f.isSized() && g.bound {
-		r.squares++
-	}
-	return out
+	return r.note(flow{times: f.times * g.times, many: f.many || g.many})
 }
 
 // and returns the flow of f, g: the outputs of both.
-func (f flow) and(g flow) flow {
-	f = f.or(flow{g.bits, true, g.whole, g.bound})
-	f.bits = sum(f.bits, g.bits)
-	return f
-}
+func (f flow) and(g flow) flow { return flow{times: f.times + g.times, many: true} }
 
 // or returns the flow of the outputs of either.
-func (f flow) or(g flow) flow {
-	return flow{max(f.bits, g.bits), f.many || g.many, f.whole || g.whole, f.bound || g.bound}
+func (f flow) or(g flow) flow { return flow{times: max(f.times, g.times), many: f.many || g.many} }
+
+// combined returns the flow of what is made of one output of each of flows, in all combinations.
+func (r *jqReader) combined(flows ...flow) flow {
+	var many []flow
+	rest := flow{fixed: true}
+	for _, f := range flows {
+		if f.many {
+			many = append(many, f)
+			continue
+		}
+		rest.times, rest.fixed = rest.times+f.times, rest.fixed && f.fixed
+	}
+	rest.times = max(rest.times, 1)
+	switch {
+	case len(many) > 1:
+		return r.refuse(errJQGrows)
+	case len(many) == 0:
+		return r.note(rest)
+	case !rest.fixed:
+		r.square()
+	}
+	return r.then(many[0], rest)
 }
 
-// with combines every output of f with every output of g.
-func (r *jqReader) with(f, g flow) flow {
-	out := f.or(g)
-	switch {
-	case f.many && g.many:
+func (r *jqReader) square() {
+	if r.squares++; r.squares > 1 {
 		r.refuse(errJQGrows)
-	case f.many || g.many:
-		out.bits = f.bits + g.bits
-		if f.isSized() && g.isSized() {
-			r.squares++
-		}
-	default:
-		out.bits = sum(f.bits, g.bits)
 	}
-	r.note(out)
-	return out
 }
 
 // asked returns the flow of f for each output of g, whose own text is not output.
 func (r *jqReader) asked(f, g flow) flow {
 	r.note(g)
-	if g.many {
-		if f.isSized() && g.isSized() {
-			r.squares++
-		}
-		f = flow{f.bits + g.bits, true, f.whole || g.whole, f.bound || g.bound}
+	if !g.many {
+		return f
 	}
-	return f
+	if !f.fixed {
+		r.square()
+	}
+	return r.then(f, g)
 }
 
 func (r *jqReader) query(q *gojq.Query) flow {
@@ -183,13 +166,14 @@ func (r *jqReader) query(q *gojq.Query) flow {
 	case gojq.OpComma:
 		return left.and(right)
 	case gojq.OpAdd, gojq.OpSub, gojq.OpMod:
-		return r.with(left, right)
+		return r.combined(left, right)
 	case gojq.OpDiv:
-		return r.with(left, right).longer(2) // divides a string at each comma
+		if _, ok := literalNumber(q.Right); ok {
+			return left
+		}
+		return r.combined(left, right).longer(4) // divides a string at each comma
 	case gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe, gojq.OpAnd, gojq.OpOr:
-		both := r.with(left, right)
-		both.bits = 0
-		return r.asked(flag, both)
+		return flow{many: r.combined(left, right).many} // true or false
 	case gojq.OpAlt:
 		return left.or(right)
 	}
@@ -198,10 +182,9 @@ func (r *jqReader) query(q *gojq.Query) flow {
 
 // multiply judges a product. A string times a number is repeated.
 func (r *jqReader) multiply(q *gojq.Query) flow {
-	both := r.with(r.query(q.Left), r.query(q.Right))
-	for _, side := range []*gojq.Query{q.Left, q.Right} {
-		if n, ok := literalNumber(side); ok && math.Abs(n) <= maxWidth {
-			return both.longer(math.Log2(max(math.Abs(n), 1)))
+	for _, sides := range [][2]*gojq.Query{{q.Left, q.Right}, {q.Right, q.Left}} {
+		if n, ok := literalNumber(sides[0]); ok && math.Abs(n) <= maxWidth {
+			return r.query(sides[1]).longer(max(math.Abs(n), 1))
 		}
 	}
 	return r.refuse(refusal("The jq filter multiplies, which may repeat a string without end."))
@@ -241,7 +224,7 @@ func (r *jqReader) index(f flow, i *gojq.Index) flow {
 		}
 	}
 	if i.Str != nil {
-		f = r.asked(f, r.text(i.Str, 0))
+		f = r.asked(f, r.text(i.Str, 1))
 	}
 	return f
 }
@@ -253,7 +236,7 @@ func (r *jqReader) bare(t *gojq.Term) flow {
 	case gojq.TermTypeRecurse:
 		return descent
 	case gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse:
-		return flag
+		return identity
 	case gojq.TermTypeNumber:
 		return textOf(len(t.Number))
 	case gojq.TermTypeIndex:
@@ -264,7 +247,7 @@ func (r *jqReader) bare(t *gojq.Term) flow {
 		return r.object(t.Object)
 	case gojq.TermTypeArray:
 		if t.Array.Query == nil {
-			return flag
+			return identity
 		}
 		return r.query(t.Array.Query).collected()
 	case gojq.TermTypeUnary:
@@ -272,7 +255,7 @@ func (r *jqReader) bare(t *gojq.Term) flow {
 	case gojq.TermTypeFormat:
 		return r.format(t)
 	case gojq.TermTypeString:
-		return r.text(t.Str, 0)
+		return r.text(t.Str, 1)
 	case gojq.TermTypeIf:
 		return r.branches(t.If)
 	case gojq.TermTypeTry:
@@ -296,67 +279,67 @@ func (r *jqReader) branches(i *gojq.If) flow {
 }
 
 func (r *jqReader) object(o *gojq.Object) flow {
-	out := flag
+	var parts []flow
 	for _, kv := range o.KeyVals {
-		key := textOf(len(kv.Key))
 		switch {
 		case kv.KeyString != nil:
-			key = r.text(kv.KeyString, 0)
+			parts = append(parts, r.text(kv.KeyString, 1))
 		case kv.KeyQuery != nil:
-			key = r.query(kv.KeyQuery)
+			parts = append(parts, r.query(kv.KeyQuery))
+		default:
+			parts = append(parts, textOf(len(kv.Key)))
 		}
-		value := identity
 		switch {
 		case kv.Val != nil:
-			value = r.query(kv.Val)
+			parts = append(parts, r.query(kv.Val))
 		case strings.HasPrefix(kv.Key, "$"):
-			value = r.plain(kv.Key)
+			parts = append(parts, r.plain(kv.Key))
+		default:
+			parts = append(parts, identity)
 		}
-		out = r.with(r.with(out, key), value)
 	}
-	return out
+	return r.combined(parts...)
 }
 
-func (r *jqReader) text(s *gojq.String, bits float64) flow {
-	out := textOf(len(s.Str))
+func (r *jqReader) text(s *gojq.String, longer float64) flow {
+	parts := []flow{textOf(len(s.Str))}
 	for _, q := range s.Queries {
 		if text, ok := literalString(q); ok {
-			out = r.with(out, textOf(len(text)))
+			parts = append(parts, textOf(len(text)))
 		} else {
-			out = r.with(out, r.query(q).longer(max(bits, 1))) // quotes in arrays become \"
+			parts = append(parts, r.query(q).longer(max(longer, 2))) // quotes in arrays become \"
 		}
 	}
-	return out
+	return r.combined(parts...)
 }
 
-// jqFormats say how many bits longer a format makes a string.
-var jqFormats = map[string]float64{"@text": 1, "@json": 1, "@csv": 1, "@tsv": 1, "@html": 3, "@uri": 2, "@sh": 2,
-	"@base64": 1, "@base64d": 0, "@base32": 1, "@base32d": 0}
+// jqFormats say how many times longer a format makes a string.
+var jqFormats = map[string]float64{"@text": 2, "@json": 2, "@csv": 2, "@tsv": 2, "@html": 8, "@uri": 4, "@sh": 4,
+	"@base64": 2, "@base64d": 1, "@base32": 2, "@base32d": 1}
 
 func (r *jqReader) format(t *gojq.Term) flow {
-	bits, ok := jqFormats[t.Format]
+	times, ok := jqFormats[t.Format]
 	switch {
 	case !ok:
 		return r.unknown(t.Format)
 	case t.Str != nil:
-		return r.text(t.Str, bits)
+		return r.text(t.Str, times)
 	}
-	return identity.longer(bits)
+	return identity.longer(times)
 }
 
 // jqPlain are functions without operands. The output of those at index n may be 2^n times as long as the input.
 var jqPlain = []Words{
 	0: "not keys keys_unsorted values arrays objects iterables booleans numbers nulls strings scalars add any " +
 		"all flatten sort min max unique reverse first last from_entries ascii_downcase ascii_upcase fromjson " +
-		"ltrim rtrim trim toarray implode debug stderr input finites normals",
+		"ltrim rtrim trim toarray implode debug stderr input finites normals " +
+		"empty error length utf8bytelength type floor sqrt abs ceil round fabs exp log " +
+		"log2 log10 exp10 exp2 infinite nan isnan isinfinite isnormal isvalid todate fromdate todateiso8601 " +
+		"fromdateiso8601 date mktime gmtime localtime now halt input_line_number tonumber",
 	1: "tojson tostring",
 	3: "explode",
 	4: "to_entries",
 }
-
-var jqShort = Words("empty error length utf8bytelength type floor sqrt abs ceil round fabs exp log " +
-	"log2 log10 exp10 exp2 infinite nan isnan isinfinite isnormal isvalid todate fromdate todateiso8601 " +
-	"fromdateiso8601 date mktime gmtime localtime now halt input_line_number tonumber")
 
 // jqTaking are functions whose operands are filters of the same input that say what to look for.
 var jqTaking = Words("has/1 in/1 inside/1 contains/1 startswith/1 endswith/1 ltrimstr/1 rtrimstr/1 trimstr/1 " +
@@ -388,17 +371,17 @@ func (r *jqReader) call(f *gojq.Func) flow {
 		}
 		return out.collected()
 	case jqOf.Has(name):
-		r.note(r.then(elements, r.query(f.Args[0])))
-		return identity.longer(2)
+		r.then(elements, r.query(f.Args[0]))
+		return identity.longer(4)
 	case name == "map/1", name == "map_values/1", name == "with_entries/1":
 		return r.then(elements, r.query(f.Args[0])).collected()
 	case name == "any/2", name == "all/2":
-		r.note(r.then(r.query(f.Args[0]), r.query(f.Args[1])))
-		return flag
+		r.then(r.query(f.Args[0]), r.query(f.Args[1]))
+		return identity
 	case name == "limit/2", name == "skip/2":
 		return r.asked(r.query(f.Args[1]), r.query(f.Args[0]))
 	case name == "split/1":
-		return r.asked(identity.longer(3), r.query(f.Args[0]))
+		return r.asked(identity.longer(8), r.query(f.Args[0]))
 	case name == "join/1":
 		return r.join(f.Args[0])
 	}
@@ -406,13 +389,11 @@ func (r *jqReader) call(f *gojq.Func) flow {
 }
 
 func (r *jqReader) plain(name string) flow {
-	switch bits := slices.IndexFunc(jqPlain, func(list Words) bool { return list.Has(name) }); {
+	switch power := slices.IndexFunc(jqPlain, func(list Words) bool { return list.Has(name) }); {
 	case r.vars[name]:
-		return flow{whole: true, bound: true} // may be as long as the input
-	case jqShort.Has(name):
-		return number
-	case bits >= 0:
-		return identity.longer(float64(bits))
+		return identity // may be as long as the input
+	case power >= 0:
+		return identity.longer(math.Exp2(float64(power)))
 	case name == "inputs":
 		return elements
 	case name == "recurse", name == "paths", name == "leaf_paths", name == "tostream":
@@ -423,24 +404,24 @@ func (r *jqReader) plain(name string) flow {
 
 func (r *jqReader) join(arg *gojq.Query) flow {
 	if s, ok := literalString(arg); ok {
-		return identity.longer(textOf(len(s)).bits)
+		return identity.longer(textOf(len(s)).times)
 	}
-	r.squares++ // as long as the input, between all elements of it
+	r.square() // as long as the input, between all elements of it
 	return r.asked(identity, r.query(arg))
 }
 
 // jqPattern is a function with a regular expression and, as its last operand, flags.
 type jqPattern struct {
 	least, most int     // operands
-	bits        float64 // how much longer than a match its result is
+	times       float64 // how many times longer than a match its result is
 	every       bool    // it finds all matches, without a flag for it
 	replaces    bool    // the second operand makes the replacement
 }
 
 var jqPatterns = map[string]jqPattern{
-	"test": {least: 1, most: 2}, "match": {least: 1, most: 2, bits: 7},
-	"capture": {least: 1, most: 2, bits: 7}, "scan": {least: 1, most: 2, bits: 7, every: true},
-	"split": {least: 2, most: 2, bits: 3}, "splits": {least: 1, most: 2, bits: 3, every: true},
+	"test": {least: 1, most: 2}, "match": {least: 1, most: 2, times: 128},
+	"capture": {least: 1, most: 2, times: 128}, "scan": {least: 1, most: 2, times: 128, every: true},
+	"split": {least: 2, most: 2, times: 8}, "splits": {least: 1, most: 2, times: 8, every: true},
 	"sub": {least: 2, most: 3, replaces: true}, "gsub": {least: 2, most: 3, replaces: true, every: true},
 }
 
@@ -469,9 +450,9 @@ func (r *jqReader) matching(p jqPattern, args []*gojq.Query) flow {
 		if text.many {
 			return r.refuse(errJQGrows)
 		}
-		return r.then(elements, text).collected().longer(1).or(identity)
+		return r.then(elements, text).collected().longer(2).or(identity)
 	}
-	return flow{bits: p.bits, many: every, whole: true}
+	return flow{times: p.times, many: every}
 }
 
 // matchesNothing reports whether a pattern may match no characters, or is one that Go cannot read.

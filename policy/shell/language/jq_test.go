@@ -55,6 +55,7 @@ var jqAccepted = []string{
 	".message.content | if type == \"string\" then . else map(.text // empty) | join(\" \") end | .[0:200]",
 	"[.[] | .duration] | {min: min, max: max, n: length, sum: add, avg: (add / length)}",
 	"@text", "@csv", "@uri", "not", "flatten | length", "min_by(.x).name", "type",
+	"{a: .items[].n, b: .owner, c: .name}", "[.[] | length] | map(. + 1) | add",
 	"has(\"a\") and (.a | contains([\"x\"]))", "getpath([\"a\", \"b\"])",
 	"to_entries | sort_by(-.value) | .[0:5][] | \"\\(.value)\\t\\(.key)\"",
 }
@@ -99,7 +100,7 @@ var jqRefused = []string{
 	"1" + strings.Repeat("|(.,.)", 40), "[1]" + strings.Repeat("|(.[],.[])|[.]", 40),
 	"\"aaaaaaaa\"" + strings.Repeat("|.+.", 40), "\"a\"" + strings.Repeat("|tojson|.+.", 40),
 	"\"\\\"\"" + strings.Repeat("|tojson", 40), "." + strings.Repeat("|[.,.]", 40),
-	"." + strings.Repeat("|{a:.,b:.}", 40), "." + strings.Repeat("|\"\\(.)\\(.)\"", 40),
+	"." + strings.Repeat("|{a:.,b:.}", 40), "{}" + strings.Repeat("|[.,.]", 40), "{a:.[],b:.,c:.}|{a:.[],b:.}", "." + strings.Repeat("|\"\\(.)\\(.)\"", 40),
 	"." + strings.Repeat("|[.[]+.[]]", 5), "[1,2]" + strings.Repeat("|[.[]+.[]]", 5),
 	"." + strings.Repeat("|@html", 20), "." + strings.Repeat("|[.[],.[]]", 40), "." + strings.Repeat("|join(.)", 5),
 	"." + strings.Repeat("|gsub(\"a\";\"aaaaaaaaaa\")", 20), "." + strings.Repeat("|[..]", 20),

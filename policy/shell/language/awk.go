@@ -349,37 +349,20 @@ func (r *awkReader) substitute(global bool, args []*awkNode) {
 	r.factor *= factor
 }
 
-// holds returns the variables, elements and fields whose text an expression contains. Numbers are short.
-func holds(e *awkNode) []*awkNode {
-	switch e.kind {
-	case "VarExpr", "FieldExpr", "IndexExpr":
-		return []*awkNode{e}
-	case "BinaryExpr":
-		if e.op == "<concat>" {
-			return append(holds(e.kid("Left")), holds(e.kid("Right"))...)
-		}
-	case "CondExpr":
-		return append(holds(e.kid("True")), holds(e.kid("False"))...)
-	case "GroupingExpr":
-		return holds(e.kid("Expr"))
-	case "AssignExpr":
-		return holds(e.kid("Right"))
-	case "MultiExpr":
-		return allHold(e.fields["Exprs"])
-	case "CallExpr":
-		switch args := e.fields["Args"]; e.op {
-		case "substr", "tolower", "toupper":
-			return holds(args[0])
-		case "sprintf":
-			return allHold(args)
-		}
-	}
-	return nil
-}
+// awkTexts are functions whose result contains text of their operands.
+var awkTexts = Words("substr tolower toupper sprintf")
 
-func allHold(list []*awkNode) (all []*awkNode) {
-	for _, e := range list {
-		all = append(all, holds(e)...)
+// holds returns the variables, elements and fields whose text an expression may contain. Numbers are short.
+func holds(e *awkNode) (all []*awkNode) {
+	switch {
+	case e.kind == "VarExpr", e.kind == "FieldExpr", e.kind == "IndexExpr":
+		return []*awkNode{e}
+	case e.kind == "BinaryExpr" && e.op != "<concat>", e.kind == "CallExpr" && !awkTexts.Has(e.op),
+		e.kind == "UnaryExpr", e.kind == "IncrExpr", e.kind == "AugAssignExpr", e.kind == "InExpr":
+		return nil
+	}
+	for _, kid := range e.kids {
+		all = append(all, holds(kid)...)
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -190,6 +191,25 @@ func TestRisksDecideNothing(t *testing.T) {
 				!slices.Equal(before.Reasons, after.Reasons) || len(before.Risks) > 0 || len(after.Risks) > 0 {
 				t.Errorf("%q is read differently", command)
 			}
+		}
+	}
+}
+
+// A name joins only words that stand together in the command.
+func TestCommandNames(t *testing.T) {
+	for command, want := range map[string]string{
+		"git push":                                  "git push",
+		"git push origin main":                      "git push origin main",
+		"git push --force origin main":              "git push",
+		"git -C lib push -u origin main":            "git push",
+		"kubectl delete pods -n shop web":           "kubectl delete pods",
+		"docker run --rm debian sh":                 "docker run",
+		"npm run build -- --minify && ls | wc -l":   "npm run build, ls, wc",
+		"FOO=1 make -j4 all; make all; rm -rf dist": "make all, rm",
+	} {
+		call := Call{Tool: "Bash", Input: ReadInput(fmt.Appendf(nil, `{"command":%q}`, command))}
+		if got := strings.Join(CommandNames(call), ", "); got != want {
+			t.Errorf("%s is called %q, want %q", command, got, want)
 		}
 	}
 }

@@ -50,12 +50,15 @@ type Part struct {
 	varies bool // shells disagree on its words; without an Argv it may be any command
 }
 
-// Name returns the program with the word for what it does, as in "git push"; empty if the program is not known.
+// Name returns the program with the word for what it does, as in "git push", and the plain words that directly follow;
+// empty if the program is not known.
 func (p Part) Name() string {
 	words := p.words.Words
 	for i := 1; i < len(words); i++ {
-		if !subcommand(words[i]) {
-			words = words[:i]
+		after := slices.Index(p.Argv, words[i-1]) + 1
+		follows := i == 1 || after < len(p.Argv) && p.Argv[after] == words[i]
+		if !follows || !subcommand(words[i]) {
+			return strings.Join(words[:i], " ")
 		}
 	}
 	return strings.Join(words, " ")

@@ -148,13 +148,13 @@ type picker struct {
 }
 
 func newPicker(w *window, options []api.Option, multi, offersOther bool, placeholder string) *picker {
-	p := &picker{w: w, multi: multi, changed: func() {}, next: func() {}}
+	p := &picker{w: w, multi: multi}
 	if len(options) > maxPlainChoices {
 		p.object = p.filtered(options)
 	} else {
 		list := Column(6)
 		for _, o := range options {
-			list.Add(p.addDigit(o))
+			list.Add(p.addChoice(o))
 		}
 		p.object = list
 	}
@@ -171,21 +171,14 @@ func (p *picker) addChoice(o api.Option) *choice {
 	c := &choice{picker: p, option: o}
 	c.extend(c, p.w)
 	p.choices = append(p.choices, c)
-	return c
-}
-
-func (p *picker) addDigit(o api.Option) *choice {
-	c := p.addChoice(o)
-	c.digit = rune('0' + len(p.choices))
+	if p.list == nil {
+		c.digit = rune('0' + len(p.choices))
+	}
 	return c
 }
 
 func (p *picker) addOther(placeholder string) fyne.CanvasObject {
-	add := p.addDigit
-	if p.list != nil {
-		add = p.addChoice
-	}
-	p.last = add(api.Option{Label: tr("Other…")})
+	p.last = p.addChoice(api.Option{Label: tr("Other…")})
 	p.other = newField(p.w, cmp.Or(prompt.PlainText(placeholder), tr("Write your own answer")), false)
 	p.other.onEnter(func() { p.next() })
 	p.other.onArrow(fyne.KeyUp, func() { takeFocus(p.last) })

@@ -195,8 +195,6 @@ func newQuestionView(w *window, q api.Question, multiline bool) *questionView {
 		question: q,
 		hint:     Lines(prompt.HintOf(q), theme.SizeNameCaptionText, widget.LowImportance),
 		problem:  Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
-		changed:  func() {},
-		next:     func() {},
 	}
 	v.hintNote, v.note = Tight(v.hint), Tight(v.problem)
 	v.words = Column(8, v.heading(), Tight(newMarkdown(w, q.Question)))

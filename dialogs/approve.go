@@ -143,18 +143,10 @@ func (a *approvePage) setCompact(v bool) {
 }
 
 func (a *approvePage) bodyHeight() float32 {
-	body := a.object.(*fyne.Container).Objects[0].(*fyne.Container)
 	height := float32(2 * bodyMargin)
-	for i, o := range body.Objects {
-		h := o.MinSize().Height
-		switch i {
-		case factsIndex:
-			h = a.facts.MinSize().Height
-		case inputIndex:
-			h = a.text.(*sheet).text.wanted()
-		case partsIndex:
-			h = a.partList.MinSize().Height
-		}
+	for _, h := range []float32{
+		a.facts.MinSize().Height, a.text.(*sheet).text.wanted(), a.partList.MinSize().Height, a.words.object.MinSize().Height,
+	} {
 		if h > 0 {
 			height += h + bodyGap
 		}
@@ -323,29 +315,28 @@ func (p *page) isRead() bool {
 	return a.input.block.read && (a.ruleText == nil || a.ruleText.read)
 }
 
-// Distances in a body; tightGap is for small windows.
+// The measures of a body. When the input needs more room, its parts get at most maxParts of the body; below leastParts,
+// or in a small window, they are hidden.
 const (
 	bodyMargin        = 10
-	bodyGap, tightGap = 8, 5
+	bodyGap, tightGap = 8, 5 // tightGap is for small windows
+	leastInput        = 110
+	leastRow          = 34
+	maxParts          = 0.35
+	leastParts        = 28
 )
 
-// When the input needs more room, its parts get at most maxParts of the body; below leastParts, or in a small window,
-// they are hidden.
+// The indices of the objects in a body.
 const (
-	factsIndex = 0
-	inputIndex = 1
-	partsIndex = 2
-	maxParts   = 0.35
-	leastParts = 28
+	factsIndex = iota
+	inputIndex
+	partsIndex
+	wordsIndex
 )
-
-const leastInput = 110
 
 // approveLayout places facts, input, the parts of a command, and the small print from top to bottom. The
 // input takes the remaining height; if that is too little, the parts scroll.
 type approveLayout struct{ a *approvePage }
-
-const leastRow = 34
 
 func (approveLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
@@ -404,7 +395,7 @@ func (a *approvePage) hideNotes() bool {
 // around places the facts from y on, which scroll if they leave no room for the input, and the small print at bottom.
 // It returns the remaining range.
 func (l approveLayout) around(o []fyne.CanvasObject, width, y, gap, bottom float32) (top, end float32) {
-	words := o[partsIndex+1]
+	words := o[wordsIndex]
 	bottom -= resizeToWidth(words, width)
 	words.Move(fyne.NewPos(sideMargin, bottom))
 	bottom -= gap
@@ -438,8 +429,6 @@ func (a *approvePage) planEdits() []fyne.CanvasObject {
 	a.alternative.chordOnly = hint
 	return []fyne.CanvasObject{a.alternative}
 }
-
-func (a *approvePage) affirmAlternative() { a.carryOut(a.letEditsPass) }
 
 func (a *approvePage) carryOut(suggestion int) {
 	answer := a.answer(api.Allowed)

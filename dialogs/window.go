@@ -346,7 +346,7 @@ func (w *window) affirm() {
 
 func (w *window) affirmAlternative() {
 	if w.menu == nil && w.page != nil && w.page.approval != nil && w.page.approval.alternative != nil {
-		w.decide(w.page.approval.affirmAlternative)
+		w.decide(func() { w.page.approval.carryOut(w.page.approval.letEditsPass) })
 	}
 }
 

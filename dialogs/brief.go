@@ -104,7 +104,8 @@ func (b *brief) place(width float32) float32 {
 	}
 	gaps := briefPartGap * float32(len(b.parts)-1)
 	all := b.column(width)
-	fits := len(b.parts) == 0 || labelWidth(b.parts)+textWidth(b.parts)+gaps <= width
+	labels := total(b.parts, briefPart.indent)
+	fits := len(b.parts) == 0 || labels+total(b.parts, briefPart.wide)+gaps <= width
 	folds := !fits && all > float32(b.maxRows)*b.parts[0].line.MinSize().Height
 	SetVisible(b.more, folds)
 	if folds {
@@ -112,7 +113,7 @@ func (b *brief) place(width float32) float32 {
 		all = b.column(width)
 	}
 	switch {
-	case fits, folds && !b.open && (width-labelWidth(b.parts)-gaps)/float32(len(b.parts)) >= leastShare:
+	case fits, folds && !b.open && (width-labels-gaps)/float32(len(b.parts)) >= leastShare:
 		return b.row(b.parts, 0, width)
 	case folds && !b.open:
 		var y float32
@@ -144,11 +145,11 @@ func (b *brief) column(width float32) (height float32) {
 
 // row puts parts into one row and returns its height. Parts longer than their share of the row lose their middles.
 func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
-	room := width - briefPartGap*float32(len(parts)-1) - labelWidth(parts)
+	room := width - briefPartGap*float32(len(parts)-1) - total(parts, briefPart.indent)
 	var x float32
 	for i, p := range parts {
-		share := max(room/float32(len(parts)-i), room-textWidth(parts[i+1:])) // including room that the parts behind leave
-		share = max(min(p.text.wide(), share), 0)
+		share := max(room/float32(len(parts)-i), room-total(parts[i+1:], briefPart.wide)) // with what those behind leave
+		share = max(min(p.wide(), share), 0)
 		room -= share
 		height = max(height, p.line.MinSize().Height)
 		x = p.put(x, y, share, p.line) + briefPartGap
@@ -158,25 +159,20 @@ func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
 	return height
 }
 
-func labelWidth(parts []briefPart) (width float32) {
+func total(parts []briefPart, width func(briefPart) float32) (sum float32) {
 	for _, p := range parts {
-		width += p.indent()
+		sum += width(p)
 	}
-	return width
+	return sum
 }
+
+func (p briefPart) wide() float32 { return p.text.wide() }
 
 func (p briefPart) indent() float32 {
 	if width := p.label.MinSize().Width; width > 0 {
 		return width + briefLabelGap
 	}
 	return 0
-}
-
-func textWidth(parts []briefPart) (width float32) {
-	for _, p := range parts {
-		width += p.text.wide()
-	}
-	return width
 }
 
 // put places a part with which as its text, and returns where the part ends.

@@ -69,8 +69,8 @@ func (a *approvePage) heading(k keep) fyne.CanvasObject {
 
 func (a *approvePage) allows(k keep) string {
 	head := a.input.Head
-	v := values{"Agent": head.Agent, "Project": head.Project, "Object": shortText(a.offer(k).Object, maxObject),
-		"Tool": shortText(a.body.Tool, maxObject)}
+	v := values{"Agent": head.Agent, "Project": head.Project, "Object": shortText(a.offer(k).Object),
+		"Tool": shortText(a.body.Tool)}
 	switch {
 	case k.scope != policy.Everywhere:
 	case k.cover == policy.CoverCommands:
@@ -137,9 +137,9 @@ func (a *approvePage) smallPrint(k keep) string {
 
 const maxObject = 40
 
-func shortText(s string, limit int) string {
-	if text := []rune(prompt.SafeEnds(s)); len(text) > limit {
-		return string(text[:limit-1]) + "…"
+func shortText(s string) string {
+	if text := []rune(prompt.SafeEnds(s)); len(text) > maxObject {
+		return string(text[:maxObject-1]) + "…"
 	}
 	return prompt.SafeEnds(s)
 }

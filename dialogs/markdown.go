@@ -179,7 +179,11 @@ func (m *markdown) inline(n ast.Node, style widget.RichTextStyle, depth int) []w
 	}
 	switch n := n.(type) {
 	case *ast.Text:
-		s := string(unescape(n, m.source))
+		value := n.Value(m.source)
+		if !n.IsRaw() {
+			value = util.UnescapePunctuations(value)
+		}
+		s := string(value)
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			s += "\n" // agents write line breaks on purpose
 		}
@@ -207,13 +211,6 @@ func (m *markdown) inline(n ast.Node, style widget.RichTextStyle, depth int) []w
 		return proseSegments(string(n.Segments.Value(m.source)), style)
 	}
 	return proseSegments(m.innerText(n), style)
-}
-
-func unescape(n *ast.Text, source []byte) []byte {
-	if n.IsRaw() {
-		return n.Segment.Value(source)
-	}
-	return util.UnescapePunctuations(n.Segment.Value(source))
 }
 
 func (m *markdown) innerText(n ast.Node) string {

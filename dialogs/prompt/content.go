@@ -21,7 +21,7 @@ type Content struct {
 	Original  string      // what copying everything gives
 	Facts     []Fact      // derived from the input by nod
 	Reported  []Fact      // reported by the other machine
-	IsCommand bool        // the original is a command line
+	isCommand bool        // the original is a command line
 	Dangers   []danger    // dangerous parts of a long command
 	Warnings  []string    // sentences to show above the input
 	Diff      string      // change of a file, as a unified diff
@@ -54,7 +54,7 @@ func assess(r interact.Request, a interact.Approve, call policy.Call) Content {
 	own, ofFiles := at.risks(call)
 	c.Facts = worstFirst(append(riskFacts(own), c.Facts...))
 	c.Reported = worstFirst(riskFacts(ofFiles))
-	if c.IsCommand {
+	if c.isCommand {
 		c.Dangers, c.described = dangersOf(c.Original, own), describedBy(own)
 	}
 	return c
@@ -103,7 +103,7 @@ func commandContent(_ interact.Approve, args arguments, at places) (Content, boo
 	key, command, ok := args.text(commandKeys...)
 	if ok {
 		c.Lines, c.Original = inCode(numbered(command), ShellCode, command), command
-		c.IsCommand = true
+		c.isCommand = true
 	} else if key, ok = c.showArgv(args); !ok {
 		return Content{}, false
 	}

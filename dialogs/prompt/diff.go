@@ -197,10 +197,10 @@ func (d diff) farFromChange(from int) int {
 	return max(n-diffContext, 0)
 }
 
-// patchLines shows the text of a patch exactly, coloured by the signs of its lines.
-func patchLines(text string) []Line {
-	lines := wholeLines(text)
-	var d diff // as far as the patch says; other lines of the patch are in both texts
+// patchLines shows the text of a patch exactly, coloured by the signs of its lines. It also returns the change as far as
+// the patch says; other lines of the patch are in both texts.
+func patchLines(text string) (lines []Line, d diff) {
+	lines = wholeLines(text)
 	var signs strings.Builder
 	file := newPatchedFile("")
 	at := 0
@@ -237,7 +237,7 @@ func patchLines(text string) []Line {
 		}
 		lines[i].Changed = drawnAt(lines[i].Spans, words)
 	}
-	return lines
+	return lines, d
 }
 
 type patchedFile struct {

@@ -285,18 +285,9 @@ func patchContent(args arguments) (Content, bool) {
 	if len(c.Lines) > 0 {
 		c.endMandatory()
 	}
-	patch := patchLines(text)
+	patch, change := patchLines(text)
 	c.Lines = append(c.Lines, patch...)
-	added, removed := 0, 0
-	for _, l := range patch {
-		switch l.Style {
-		case LineAdded:
-			added++
-		case LineRemoved:
-			removed++
-		}
-	}
-	c.Facts = append(patchFacts(text), changeFact(added, removed))
+	c.Facts = append(patchFacts(text), changeFact(change.counts()))
 	return c.withRest(args.without(key)), true
 }
 

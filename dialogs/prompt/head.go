@@ -24,7 +24,7 @@ func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 		if object == "" {
 			return withoutObject(b), ""
 		}
-		return tr(a.Wish), object
+		return tr(a.wish), object
 	case api.Confirm:
 		return tr("asks you to confirm"), ""
 	case api.Form:
@@ -37,7 +37,7 @@ func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 
 func withoutObject(b interact.Approve) string {
 	a := actions[actionOf(b)]
-	return tr(cmp.Or(a.Bare, a.Wish))
+	return tr(cmp.Or(a.bare, a.wish))
 }
 
 // AgentOf names the requester: as the agent if its program is known to be that agent, else as a program.
@@ -86,8 +86,8 @@ func WishOf(r interact.Request) string {
 }
 
 type action struct {
-	Wish   string
-	Bare   string                                     // in place of Wish, if the object is unknown
+	wish   string
+	bare   string                                     // in place of wish, if the object is unknown
 	object func(interact.Request, policy.Call) string // in the words of the requester
 }
 

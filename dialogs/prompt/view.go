@@ -26,7 +26,7 @@ type View struct {
 	Level         shell.Level // the highest among the class and all facts
 	Says          string      // the agent's description
 	SaysLabel     string      // whose words that are
-	WhyLabel, Why string      // why the user is asked; "" if there is nothing to say
+	why, WhyLabel string      // why the user is asked; "" if there is nothing to say
 	Reporter      string      // names the machine whose report nod could not verify; "" for none
 
 	Machine string // that reports, by the user's name for it; "" for this one
@@ -59,7 +59,7 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 		return slices.ContainsFunc(l.Spans, func(s safetext.Span) bool { return s.Kind == safetext.Hidden })
 	})
 	v.Class = Fact{className(why.Class), classLevel(why.Class)}
-	if v.IsCommand && why.Class == policy.Unknown {
+	if v.isCommand && why.Class == policy.Unknown {
 		v.Class.Text = className(policy.Execute)
 	}
 	v.Level, v.SaysClass = max(v.Class.Level, Worst(v.AllFacts())), v.saysClass(v.Head.Action)
@@ -71,7 +71,7 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 	if a.Action() == interact.ReachesOut {
 		v.SaysLabel = tr("command:")
 	}
-	v.Why, v.WhyLabel = PlainText(assets.Reason(why.Why())), tr("Why you're asked:")
+	v.why, v.WhyLabel = PlainText(assets.Reason(why.Why())), tr("Why you're asked:")
 	v.byRule = why.Rule != ""
 	if who := r.Requester; who.IsRemote() { // its relay gives the reason
 		v.WhyLabel = tr("Why you're asked, as {{.Machine}} reports:", values{"Machine": machineName(who.Machine)})
@@ -88,12 +88,12 @@ func (v View) WhyBeside(parts []policy.CommandPart) string {
 	}
 	isTold := len(parts) > 0 && !v.byRule && !slices.ContainsFunc(parts, isUntold)
 	isSaid := func(p PartRow) bool { // a count may follow
-		return len(p.Note) >= len(v.Why) && strings.EqualFold(p.Note[:len(v.Why)], v.Why)
+		return len(p.Note) >= len(v.why) && strings.EqualFold(p.Note[:len(v.why)], v.why)
 	}
 	if isTold || slices.ContainsFunc(PartRows(parts), isSaid) {
 		return ""
 	}
-	return v.Why
+	return v.why
 }
 
 func headOf(r interact.Request, call policy.Call) Head {
@@ -220,20 +220,18 @@ func PartRows(parts []policy.CommandPart) []PartRow {
 			rows[i].Note = strings.TrimSpace(fmt.Sprintf("%s (+%d)", row.Note, row.more))
 		}
 	}
-	if onlyRead > 0 {
-		text := tr("{{.Count}} more parts", values{"Count": Number(onlyRead)})
-		if onlyRead == 1 {
-			text = tr("1 more part")
+	summarize := func(state policy.PartState, count int, one, many string) {
+		text := tr(one)
+		if count > 1 {
+			text = tr(many, values{"Count": Number(count)})
 		}
-		rows = append(rows, PartRow{State: policy.PartReads, Text: text, Summary: true})
-	}
-	if left > 0 {
-		text := tr("{{.Count}} more parts: read the whole command", values{"Count": Number(left)})
-		if left == 1 {
-			text = tr("1 more part: read the whole command")
+		if count > 0 {
+			rows = append(rows, PartRow{State: state, Text: text, Summary: true})
 		}
-		rows = append(rows, PartRow{State: policy.PartNew, Text: text, Summary: true})
 	}
+	summarize(policy.PartReads, onlyRead, "1 more part", "{{.Count}} more parts")
+	summarize(policy.PartNew, left, "1 more part: read the whole command",
+		"{{.Count}} more parts: read the whole command")
 	return rows
 }
 

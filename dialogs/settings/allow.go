@@ -170,10 +170,7 @@ func (l *ruleList) show(rules []policy.Rule, editable bool) {
 
 func (l *ruleList) draw() {
 	found := l.shown
-	var rows []fyne.CanvasObject
-	for _, r := range found[:min(len(found), rowsShown)] {
-		rows = append(rows, l.row(r))
-	}
+	rows := each(found[:min(len(found), rowsShown)], l.row)
 	switch {
 	case len(l.rules) == 0:
 		rows = append(rows, emptyRow(lang.L("No rules yet. nod asks about everything that isn't allowed "+
@@ -212,7 +209,7 @@ func (l *ruleList) find() {
 }
 
 func searchTexts(rules []policy.Rule) []string {
-	return names(rules, func(r policy.Rule) string {
+	return each(rules, func(r policy.Rule) string {
 		words := []string{controls.EffectName(r.Effect), r.Agent, r.ID, controls.Sentence(r), r.Note}
 		return strings.ToLower(strings.Join(words, " "))
 	})

@@ -223,7 +223,7 @@ func newRightsRow(may remote.May, changed func(remote.May)) *rightsRow {
 	r := &rightsRow{may: may}
 	r.questions = controls.NewCheck(lang.L("answer questions"), nil)
 	r.questions.SetChecked(may.Questions)
-	r.approvals = controls.NewSelect(names(approvalClasses, approvalsName), nil)
+	r.approvals = controls.NewSelect(each(approvalClasses, approvalsName), nil)
 	r.approvals.SetSelectedIndex(max(slices.Index(approvalClasses, may.Approvals), 0))
 	set := func() {
 		now := remote.May{Questions: r.questions.Checked, Approvals: approvalClasses[max(r.approvals.SelectedIndex(), 0)]}

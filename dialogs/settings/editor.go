@@ -50,15 +50,6 @@ type editor struct {
 
 var effects = []policy.Effect{policy.Allow, policy.Sandbox, policy.Ask, policy.Deny}
 
-// names returns the text that name gives each value.
-func names[T any](values []T, name func(T) string) []string {
-	var all []string
-	for _, v := range values {
-		all = append(all, name(v))
-	}
-	return all
-}
-
 // formLine is a text field of the form, and one of the three kinds of parts of a rule that it edits.
 type formLine struct {
 	key, name, hint string
@@ -104,7 +95,7 @@ func (l formLine) get() string {
 	case l.list != nil:
 		return strings.Join(*l.list, "\n")
 	}
-	return strings.Join(names(*l.args, func(a policy.Arg) string { return a.Field + " = " + a.Value }), "\n")
+	return strings.Join(each(*l.args, func(a policy.Arg) string { return a.Field + " = " + a.Value }), "\n")
 }
 
 func (l formLine) set(typed string) {
@@ -144,11 +135,11 @@ func freeID(taken map[string]bool) string {
 }
 
 func (e *editor) build(r policy.Rule) {
-	e.effect = widget.NewRadioGroup(names(effects, controls.EffectName), nil)
+	e.effect = widget.NewRadioGroup(each(effects, controls.EffectName), nil)
 	e.effect.Horizontal, e.effect.Required = true, true
 	e.effect.SetSelected(controls.EffectName(r.Effect))
 	e.effect.OnChanged = func(string) { e.changed() }
-	e.class = controls.NewSelect(append([]string{lang.L("Any")}, names(policy.Classes, controls.ClassName)...), nil)
+	e.class = controls.NewSelect(append([]string{lang.L("Any")}, each(policy.Classes, controls.ClassName)...), nil)
 	e.class.SetSelectedIndex(slices.Index(policy.Classes, r.Class) + 1)
 	e.class.OnChanged = func(string) { e.changed() }
 	e.says = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)

@@ -28,12 +28,8 @@ type setting interface {
 type settingList []setting
 
 func (l *settingList) section(heading, hint string, settings ...setting) fyne.CanvasObject {
-	var rows []fyne.CanvasObject
-	for _, s := range settings {
-		rows = append(rows, s.row().Content)
-	}
 	*l = append(*l, settings...)
-	return section(heading, hint, rows...)
+	return section(heading, hint, each(settings, func(s setting) fyne.CanvasObject { return s.row().Content })...)
 }
 
 func (l settingList) refresh(s operator.State) {
@@ -279,7 +275,7 @@ func newChoiceRow(w *Window, width float32, name, hint string, options []option,
 }
 
 func (r *choiceRow) offer(options []option) {
-	r.options, r.pick.Options = options, names(options, func(o option) string { return o.name })
+	r.options, r.pick.Options = options, each(options, func(o option) string { return o.name })
 	r.pick.SetSelectedIndex(slices.IndexFunc(options, func(o option) bool { return o.value == r.value }))
 	r.pick.Refresh()
 }

@@ -55,11 +55,16 @@ func listOf[T any](all []T, row func(T) fyne.CanvasObject, none string) fyne.Can
 	if len(all) == 0 {
 		return card(emptyRow(none))
 	}
-	var rows []fyne.CanvasObject
-	for _, one := range all {
-		rows = append(rows, row(one))
+	return card(each(all, row)...)
+}
+
+// each returns what f makes of each value.
+func each[T, U any](values []T, f func(T) U) []U {
+	var all []U
+	for _, v := range values {
+		all = append(all, f(v))
 	}
-	return card(rows...)
+	return all
 }
 
 // settingRow is a row: the name of a setting, its explanation and its problem, and its control at the right.

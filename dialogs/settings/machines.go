@@ -204,10 +204,7 @@ func (p *machinesPage) drawJoining() {
 	if !p.joining.drawn.changed(asks, hidden, p.naming, p.editable) {
 		return
 	}
-	var rows []fyne.CanvasObject
-	for _, j := range asks[:min(len(asks), rowsShown)] {
-		rows = append(rows, p.joiningRow(j))
-	}
+	rows := each(asks[:min(len(asks), rowsShown)], p.joiningRow)
 	if more := len(asks) - rowsShown; more > 0 {
 		rows = append(rows, emptyRow(lang.L("+{{.Count}} more", map[string]any{"Count": more})))
 	}
@@ -303,10 +300,7 @@ func (p *machinesPage) drawPaired() {
 	if !p.paired.drawn.changed(peers, p.sure, p.most) {
 		return
 	}
-	var rows []fyne.CanvasObject
-	for _, peer := range peers[:min(len(peers), p.most)] {
-		rows = append(rows, p.peerRow(peer))
-	}
+	rows := each(peers[:min(len(peers), p.most)], p.peerRow)
 	switch {
 	case len(rows) == 0:
 		rows = append(rows, emptyRow(lang.L("None. Add a machine below; it then asks to join.")))

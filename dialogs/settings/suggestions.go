@@ -234,7 +234,7 @@ func (c *replayCard) rules() fyne.CanvasObject {
 		return container.NewStack()
 	}
 	return listOf(c.found.Rules.Rules, func(s replay.Rule) fyne.CanvasObject {
-		examples := names(s.Rule.Examples.Match, func(e string) string { return safetext.Line(e, maxExample) })
+		examples := each(s.Rule.Examples.Match, func(e string) string { return safetext.Line(e, maxExample) })
 		why := lang.L("Saves {{.Count}} prompts", map[string]any{"Count": prompt.Number(s.Spares)})
 		return suggestedRow(c.win, s.Rule, proposal(why, s.Rule, examples), c.state.Problem == "",
 			func(err error) { c.added(s.Rule, err) })

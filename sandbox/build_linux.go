@@ -88,8 +88,6 @@ func (b *builder) add(m mount) error {
 // noLinks refuses paths that leave their folder or have a symbolic link in them.
 const noLinks = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 
-func (b *builder) find(path string) (int, error) { return openAt(b.root, path) }
-
 func openAt(dir int, path string) (int, error) {
 	path = strings.TrimPrefix(path, "/")
 	if path == "" {
@@ -115,20 +113,25 @@ func source(path string) (int, error) {
 
 func (b *builder) parent(path string) (int, error) { return b.place(filepath.Dir(path), true) }
 
-func (b *builder) folder(path string) error {
+// create calls do with the folder of a path and the name in it, and accepts that the path exists.
+func (b *builder) create(path string, do func(dir int, name string) error) error {
 	dir, err := b.parent(path)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(dir)
-	if err := unix.Mkdirat(dir, filepath.Base(path), 0o755); !errors.Is(err, unix.EEXIST) {
+	if err := do(dir, filepath.Base(path)); !errors.Is(err, unix.EEXIST) {
 		return err
 	}
 	return nil
 }
 
+func (b *builder) folder(path string) error {
+	return b.create(path, func(dir int, name string) error { return unix.Mkdirat(dir, name, 0o755) })
+}
+
 func (b *builder) place(path string, isFolder bool) (int, error) {
-	fd, err := b.find(path)
+	fd, err := openAt(b.root, path)
 	if !errors.Is(err, unix.ENOENT) {
 		return fd, err
 	}
@@ -140,7 +143,7 @@ func (b *builder) place(path string, isFolder bool) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	return b.find(path)
+	return openAt(b.root, path)
 }
 
 func (b *builder) file(path string) error {
@@ -172,7 +175,7 @@ func (b *builder) bind(m mount) error {
 
 // cover mounts over a place: something empty to hide it, otherwise the place itself.
 func (b *builder) cover(m mount) error {
-	to, err := b.find(m.To)
+	to, err := openAt(b.root, m.To)
 	if err != nil {
 		return err
 	}
@@ -184,7 +187,7 @@ func (b *builder) cover(m mount) error {
 	if isFolder(to) {
 		empty = emptyFolder
 	}
-	from, err := b.find(empty)
+	from, err := openAt(b.root, empty)
 	if err != nil {
 		return err
 	}
@@ -231,7 +234,7 @@ func (b *builder) overlay(m mount) error {
 	options := "userxattr,lowerdir=" + fdPath(lower)
 	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
 	if m.Upper == "" { // the kernel refuses a single layer
-		empty, err := b.find(emptyFolder)
+		empty, err := openAt(b.root, emptyFolder)
 		if err != nil {
 			return err
 		}
@@ -267,15 +270,7 @@ func (b *builder) memory(m mount) error {
 }
 
 func (b *builder) link(m mount) error {
-	dir, err := b.parent(m.To)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(dir)
-	if err := unix.Symlinkat(m.From, dir, filepath.Base(m.To)); !errors.Is(err, unix.EEXIST) {
-		return err
-	}
-	return nil
+	return b.create(m.To, func(dir int, name string) error { return unix.Symlinkat(m.From, dir, name) })
 }
 
 func (b *builder) prepare() error {

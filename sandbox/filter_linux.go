@@ -71,10 +71,10 @@ func (p *program) enclose() {
 		p.when(unix.BPF_JEQ, uint32(call), refuse)
 	}
 	for _, call := range others {
-		p.about(call, 0, func(rules *program) { rules.unless(unix.BPF_JEQ, 0, refuse) })
+		p.about(call, 0, func(rules *program) { rules.unless(0, refuse) })
 	}
 	for argument := range uint32(2) { // PRIO_PROCESS, and the process
-		p.about(unix.SYS_SETPRIORITY, argument, func(rules *program) { rules.unless(unix.BPF_JEQ, 0, refuse) })
+		p.about(unix.SYS_SETPRIORITY, argument, func(rules *program) { rules.unless(0, refuse) })
 	}
 	// Some requests change the flags of a file opened for reading. All requests of terminals begin with T.
 	p.about(unix.SYS_IOCTL, 1, func(rules *program) {
@@ -82,7 +82,7 @@ func (p *program) enclose() {
 			rules.when(unix.BPF_JEQ, request, refuse)
 		}
 		rules.add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xff00, 0, 0)
-		rules.unless(unix.BPF_JEQ, 'T'<<8, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOTTY))
+		rules.unless('T'<<8, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOTTY))
 	})
 	// Only socket pairs: others would reach sockets in folders. No datagram pairs: they can be reconnected.
 	p.when(unix.BPF_JEQ, unix.SYS_SOCKET, family)
@@ -106,7 +106,7 @@ func filter(kind Kind) ([]byte, error) {
 	}
 	var f program
 	f.load(atArch)
-	f.unless(unix.BPF_JEQ, arch, lacks) // other programs, such as 32-bit ones, use other numbers
+	f.unless(arch, lacks) // other programs, such as 32-bit ones, use other numbers
 	f.load(atNumber)
 	if runtime.GOARCH == "amd64" {
 		f.when(unix.BPF_JGE, 0x4000_0000, lacks) // x32: the same calls by other numbers
@@ -133,7 +133,7 @@ func filter(kind Kind) ([]byte, error) {
 	f.about(unix.SYS_SOCKET, 0, func(rules *program) { // of netlink, only what lists network interfaces
 		rules.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.AF_NETLINK, 0, 3)
 		rules.load(atArgs + 8*2)
-		rules.unless(unix.BPF_JEQ, unix.NETLINK_ROUTE, family)
+		rules.unless(unix.NETLINK_ROUTE, family)
 	})
 	f.add(unix.BPF_RET|unix.BPF_K, allow, 0, 0)
 	return f.bytes(), nil
@@ -153,9 +153,9 @@ func (p *program) when(compare uint16, k, reply uint32) {
 	p.add(unix.BPF_RET|unix.BPF_K, reply, 0, 0)
 }
 
-// unless ends with a reply if the comparison fails.
-func (p *program) unless(compare uint16, k, reply uint32) {
-	p.add(unix.BPF_JMP|compare|unix.BPF_K, k, 1, 0)
+// unless ends with a reply if the loaded value is not k.
+func (p *program) unless(k, reply uint32) {
+	p.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, k, 1, 0)
 	p.add(unix.BPF_RET|unix.BPF_K, reply, 0, 0)
 }
 

@@ -35,13 +35,12 @@ func (p *proxy) tunnel(client net.Conn, in *bufio.Reader, upstream net.Conn, to 
 
 	opening, err := readOpening(in, to)
 	switch {
-	case isRefusal(err):
-		cut()
-		p.reportRefusal(err)
-		client.Write(accessDenied)
-		return
 	case err != nil:
 		cut()
+		p.reportRefusal(err)
+		if isRefusal(err) {
+			client.Write(accessDenied)
+		}
 		return
 	case opening.isHTTP:
 		cut()

@@ -70,8 +70,7 @@ func (p *attentionPage) refresh(s operator.State) {
 
 func (p *attentionPage) listAgents(s operator.State) {
 	names := slices.AppendSeq(slices.Clone(s.Config.Notifications.Muted), maps.Keys(s.Contacts))
-	slices.Sort(names)
-	names = slices.Compact(names)
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	if !p.drawn.changed(names) {
 		return
 	}

@@ -161,8 +161,7 @@ func (c Config) restrained(was Config) Config {
 	c.Remote = was.Remote   // the same machines and phones stay connected
 	c.Agents.AskMore = c.Agents.AskMore || was.Agents.AskMore
 	strict := slices.Concat(was.Agents.Strict, c.Agents.Strict)
-	slices.Sort(strict)
-	c.Agents.Strict = slices.Compact(strict)
+	c.Agents.Strict = slices.Compact(slices.Sorted(slices.Values(strict)))
 	return c
 }
 

@@ -284,8 +284,7 @@ func (p *Plan) folders() (all []string) {
 	for _, c := range p.Changes {
 		all = append(all, path.Dir(c.Path))
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.Compact(slices.Sorted(slices.Values(all)))
 }
 
 func (r *Repository) sweep(j journal) error {

@@ -93,7 +93,6 @@ func newCertificate(address netip.Addr, now time.Time) (c tls.Certificate, text 
 		return c, nil, err
 	}
 	ca.IsCA, ca.MaxPathLenZero, ca.KeyUsage = true, true, x509.KeyUsageCertSign
-	ca.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	ca.PermittedIPRanges = []*net.IPNet{{
 		IP: address.AsSlice(), Mask: net.CIDRMask(address.BitLen(), address.BitLen()),
 	}}
@@ -109,7 +108,7 @@ func newCertificate(address netip.Addr, now time.Time) (c tls.Certificate, text 
 		return c, nil, err
 	}
 	own.IPAddresses = []net.IP{address.AsSlice()}
-	own.KeyUsage, own.ExtKeyUsage = x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	own.KeyUsage = x509.KeyUsageDigitalSignature
 	leaf, err := x509.CreateCertificate(rand.Reader, own, ca, key.Public(), caKey)
 	if err != nil {
 		return c, nil, err
@@ -139,6 +138,7 @@ func newTemplate(name string, now time.Time) (*x509.Certificate, *ecdsa.PrivateK
 	}
 	return &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true,
-		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(lifetime), // a phone's clock may be slow
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		NotBefore:   now.Add(-24 * time.Hour), NotAfter: now.Add(lifetime), // a phone's clock may be slow
 	}, key, nil
 }

@@ -18,25 +18,22 @@ const QuoteLimit = 160
 func Sentence(r policy.Rule) string {
 	do := strings.Join(append(deeds(r), conditions(r)...), " ")
 	do = strings.ReplaceAll(do, " （", "（") // which no blank precedes in Chinese
-	anyone := r.Agent == "" && r.Program == ""
-	x := map[string]any{"Who": who(r), "Do": do}
-	switch {
-	case r.Effect == policy.Allow && anyone:
-		return lang.L("Any agent may {{.Do}}", x)
-	case r.Effect == policy.Allow:
-		return lang.L("{{.Who}} may {{.Do}}", x)
-	case r.Effect == policy.Sandbox && anyone:
-		return lang.L("Any agent may {{.Do}}, inside the sandbox", x)
-	case r.Effect == policy.Sandbox:
-		return lang.L("{{.Who}} may {{.Do}}, inside the sandbox", x)
-	case r.Effect == policy.Deny && anyone:
-		return lang.L("No agent may {{.Do}}", x)
-	case r.Effect == policy.Deny:
-		return lang.L("{{.Who}} may not {{.Do}}", x)
-	case anyone:
-		return lang.L("Any agent must ask to {{.Do}}", x)
+	form, isKnown := sentences[r.Effect]
+	if !isKnown {
+		form = sentences[policy.Ask]
 	}
-	return lang.L("{{.Who}} must ask to {{.Do}}", x)
+	if r.Agent == "" && r.Program == "" {
+		return lang.L(form.ofAll, map[string]any{"Do": do})
+	}
+	return lang.L(form.ofOne, map[string]any{"Who": who(r), "Do": do})
+}
+
+// sentences say what the rules with an effect mean, for all agents and for one.
+var sentences = map[policy.Effect]struct{ ofAll, ofOne string }{
+	policy.Allow:   {"Any agent may {{.Do}}", "{{.Who}} may {{.Do}}"},
+	policy.Sandbox: {"Any agent may {{.Do}}, inside the sandbox", "{{.Who}} may {{.Do}}, inside the sandbox"},
+	policy.Deny:    {"No agent may {{.Do}}", "{{.Who}} may not {{.Do}}"},
+	policy.Ask:     {"Any agent must ask to {{.Do}}", "{{.Who}} must ask to {{.Do}}"},
 }
 
 func who(r policy.Rule) string {

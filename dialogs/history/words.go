@@ -61,43 +61,34 @@ func (r result) name() string {
 	return verdictOf(r.parts()).word
 }
 
-func verdictOf(o api.Outcome, by api.By) verdict {
-	byPolicy := by == api.ByPolicy
-	switch {
-	case o == history.Sandboxed && byPolicy:
-		return verdict{lang.L("In the sandbox"), lang.L("Ran in the sandbox without asking you"), theme.ColorNamePrimary}
-	case o == history.Sandboxed:
-		return verdict{lang.L("In the sandbox"), lang.L("You ran this in the sandbox"), theme.ColorNamePrimary}
-	case o == api.Allowed && byPolicy:
-		return verdict{lang.L("Passed"), lang.L("Passed without asking you"), theme.ColorNameSuccess}
-	case o == api.Allowed:
-		return verdict{lang.L("Allowed"), lang.L("You allowed this"), theme.ColorNameSuccess}
-	case o == api.Denied && byPolicy:
-		return verdict{lang.L("Denied by rule"), lang.L("Denied without asking you"), theme.ColorNameError}
-	case o == api.Denied:
-		return verdict{lang.L("Denied"), lang.L("You denied this"), theme.ColorNameError}
-	case o == api.Answered && by == api.ByTimeout:
-		return verdict{lang.L("Default"), lang.L("Nobody answered in time, so the default applied"), theme.ColorNameWarning}
-	case o == api.Answered:
-		return verdict{lang.L("Answered"), lang.L("You answered"), theme.ColorNamePrimary}
-	}
-	return undecided(o)
+// verdicts are the verdicts on results, not yet translated.
+var verdicts = map[result]verdict{
+	resultOf(history.Sandboxed, api.ByPolicy): {
+		"In the sandbox", "Ran in the sandbox without asking you", theme.ColorNamePrimary},
+	result(history.Sandboxed):           {"In the sandbox", "You ran this in the sandbox", theme.ColorNamePrimary},
+	resultOf(api.Allowed, api.ByPolicy): {"Passed", "Passed without asking you", theme.ColorNameSuccess},
+	result(api.Allowed):                 {"Allowed", "You allowed this", theme.ColorNameSuccess},
+	resultOf(api.Denied, api.ByPolicy):  {"Denied by rule", "Denied without asking you", theme.ColorNameError},
+	result(api.Denied):                  {"Denied", "You denied this", theme.ColorNameError},
+	resultOf(api.Answered, api.ByTimeout): {
+		"Default", "Nobody answered in time, so the default applied", theme.ColorNameWarning},
+	result(api.Answered):    {"Answered", "You answered", theme.ColorNamePrimary},
+	result(api.Dismissed):   {"Dismissed", "Closed without an answer", theme.ColorNameWarning},
+	result(api.TimedOut):    {"Timed out", "Nobody answered in time", theme.ColorNameWarning},
+	result(api.Unavailable): {"Not asked", "Nobody could be asked", theme.ColorNameWarning},
+	result(api.Cancelled):   {"Cancelled", "The agent stopped waiting", dialogs.ColorMuted},
+	result(api.Withdrawn):   {"Withdrawn", "The agent withdrew this", dialogs.ColorMuted},
 }
 
-func undecided(o api.Outcome) verdict {
-	switch o {
-	case api.Dismissed:
-		return verdict{lang.L("Dismissed"), lang.L("Closed without an answer"), theme.ColorNameWarning}
-	case api.TimedOut:
-		return verdict{lang.L("Timed out"), lang.L("Nobody answered in time"), theme.ColorNameWarning}
-	case api.Unavailable:
-		return verdict{lang.L("Not asked"), lang.L("Nobody could be asked"), theme.ColorNameWarning}
-	case api.Cancelled:
-		return verdict{lang.L("Cancelled"), lang.L("The agent stopped waiting"), dialogs.ColorMuted}
-	case api.Withdrawn:
-		return verdict{lang.L("Withdrawn"), lang.L("The agent withdrew this"), dialogs.ColorMuted}
+func verdictOf(o api.Outcome, by api.By) verdict {
+	v, isKnown := verdicts[resultOf(o, by)]
+	if !isKnown {
+		v, isKnown = verdicts[result(o)]
 	}
-	return verdict{safetext.Line(string(o), nameLimit), safetext.Line(string(o), nameLimit), dialogs.ColorMuted}
+	if !isKnown {
+		return verdict{safetext.Line(string(o), nameLimit), safetext.Line(string(o), nameLimit), dialogs.ColorMuted}
+	}
+	return verdict{lang.L(v.word), lang.L(v.sentence), v.color}
 }
 
 func agentName(agent string) string {

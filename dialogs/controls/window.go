@@ -2,14 +2,20 @@ package controls
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
+	"nod/dialogs/prompt"
 	"nod/ipc/operator"
 )
 
@@ -155,4 +161,116 @@ func (w *Window) Act(do func(context.Context) error, done func(error)) {
 // Reveal scrolls the page of an object until the object is in view, once it has been laid out.
 func (w *Window) Reveal(o fyne.CanvasObject) {
 	w.After(pace, func() { reveal(o) })
+}
+
+// banner is the strip above the tabs that shows a problem.
+type banner struct {
+	Content fyne.CanvasObject
+	win     *Window
+	head    *widget.Label
+	text    *widget.Label
+	open    *Button
+
+	problem string // with the policy file
+	failure error  // of the last action of the user
+}
+
+func newBanner(w *Window, open func()) *banner {
+	b := &banner{
+		win:  w,
+		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
+		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
+		open: NewButton(lang.L("Open the file"), nil, open),
+	}
+	b.head.TextStyle.Bold = true
+	b.text.Selectable = true
+	icon := widget.NewIcon(theme.NewErrorThemedResource(theme.ErrorIcon()))
+	words := dialogs.Column(4, dialogs.Tight(b.head), dialogs.Tight(b.text))
+	b.Content = dialogs.Padded(8, 8, dialogs.Card(dialogs.ColorPaper, dialogs.Padded(12, 14,
+		container.NewBorder(nil, nil, icon, container.NewCenter(b.open), dialogs.Padded(0, 12, words)))))
+	b.Content.Hide()
+	return b
+}
+
+func (b *banner) draw() {
+	dialogs.SetVisible(b.open, b.problem != "")
+	switch {
+	case b.problem != "":
+		b.head.SetText(lang.L("The policy file has an error, so nod asks about everything. Fix the file to " +
+			"change settings here."))
+		b.text.SetText(b.problem)
+	case b.failure != nil:
+		b.head.SetText(lang.L("That didn't work."))
+		b.text.SetText(b.failure.Error())
+	}
+	b.win.setVisible(b.Content, b.problem != "" || b.failure != nil)
+}
+
+const resultTime = 5 * time.Second
+
+// undoBar is a line with the last action that can be undone, and its button. It is hidden while nothing can be undone.
+type undoBar struct {
+	Content fyne.CanvasObject
+	win     *Window
+	list    []operator.Undo
+	until   time.Time // until then the result of an undo is shown
+	text    *widget.Label
+	undo    fyne.CanvasObject
+}
+
+func newUndoBar(w *Window) *undoBar {
+	b := &undoBar{win: w, text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance)}
+	b.text.Wrapping, b.text.Truncation = fyne.TextWrapOff, fyne.TextTruncateEllipsis
+	b.undo = widget.NewButton(lang.L("Undo")+"  "+dialogs.CommandName()+"+Z", b.TakeBack)
+	line := container.NewBorder(nil, nil, nil, b.undo, container.NewVBox(
+		layout.NewSpacer(), dialogs.Tight(b.text), layout.NewSpacer()))
+	b.Content = dialogs.Column(0, dialogs.Rule(), dialogs.Surface(dialogs.ColorSunken, dialogs.Padded(5, 12, line)))
+	b.Content.Hide()
+	return b
+}
+
+func (b *undoBar) update() {
+	b.win.setVisible(b.Content, len(b.list) > 0 || b.text.Text != "" && time.Now().Before(b.until))
+}
+
+// show shows the last action in list. If list is empty, the result of an undo stays for a while.
+func (b *undoBar) show(list []operator.Undo) {
+	if len(list) > 0 {
+		last := list[len(list)-1]
+		what := map[string]any{"What": prompt.SafeEnds(last.Text)}
+		b.text.SetText(lang.L("Rule deleted: {{.What}}", what))
+		if last.Kind == operator.UndoRevoke {
+			b.text.SetText(lang.L("Revoked: {{.What}}", what))
+		}
+	} else if len(b.list) > 0 {
+		b.text.SetText("")
+	}
+	b.list = list
+	dialogs.SetVisible(b.undo, len(list) > 0)
+	b.update()
+}
+
+func (b *undoBar) TakeBack() {
+	if len(b.list) == 0 {
+		return
+	}
+	id := b.list[len(b.list)-1].ID
+	b.show(nil)
+	b.win.Act(func(ctx context.Context) error { return b.win.operator.Undo(ctx, id) }, func(err error) {
+		b.show(slices.DeleteFunc(slices.Clone(b.list), func(o operator.Undo) bool { return o.ID == id }))
+		if err == nil && b.win.Done != nil {
+			b.win.Done(lang.L("Restored."))
+			return
+		}
+		if len(b.list) > 0 {
+			return
+		}
+		b.text.SetText(lang.L("Restored."))
+		if err != nil {
+			b.text.SetText(lang.L("Not undone: {{.Problem}}", map[string]any{"Problem": prompt.PlainText(err.Error())}))
+		}
+		b.until = time.Now().Add(resultTime)
+		b.update()
+		b.win.After(resultTime, b.update)
+	})
 }

@@ -85,20 +85,21 @@ func deeds(r policy.Rule) []string {
 
 func conditions(r policy.Rule) []string {
 	var parts []string
+	add := func(form, text string) {
+		if text != "" {
+			parts = append(parts, lang.L(form, quoted(text)))
+		}
+	}
 	for _, a := range r.Args {
-		parts = append(parts, lang.L("where {{.X}}", quoted(a.Field+" = "+a.Value)))
+		add("where {{.X}}", a.Field+" = "+a.Value)
 	}
 	if folder, ok := below(r.CWD); ok {
-		parts = append(parts, lang.L("anywhere in {{.X}}", quoted(folder)))
-	} else if r.CWD != "" {
-		parts = append(parts, lang.L("in {{.X}}", quoted(r.CWD)))
+		add("anywhere in {{.X}}", folder)
+	} else {
+		add("in {{.X}}", r.CWD)
 	}
-	if r.Session != "" {
-		parts = append(parts, lang.L("in the session {{.X}}", quoted(r.Session)))
-	}
-	if r.Expires != "" {
-		parts = append(parts, lang.L("until {{.X}}", quoted(r.Expires)))
-	}
+	add("in the session {{.X}}", r.Session)
+	add("until {{.X}}", r.Expires)
 	return parts
 }
 

@@ -119,8 +119,6 @@ func (d diff) Lines(name string) []Line {
 	return d.write(name, len(strconv.Itoa(max(len(d.old), len(d.new)))))
 }
 
-func (d diff) whole(name string) []Line { return d.write(name, 0) }
-
 // write shows d with line numbers of this width. If width is 0 it shows no numbers and omits nothing.
 func (d diff) write(name string, width int) []Line {
 	old, fresh := newSide(name, d.old), newSide(name, d.new)
@@ -199,8 +197,7 @@ func (d diff) farFromChange(from int) int {
 	return max(n-diffContext, 0)
 }
 
-// patchLines shows the text of a patch exactly, coloured by the signs of its lines. It also returns the change as far as
-// the patch says; other lines of the patch are in both texts.
+// patchLines shows the text of a patch exactly, coloured by its signs, and returns the change as far as the patch says.
 func patchLines(text string) (lines []Line, d diff) {
 	lines = wholeLines(text)
 	var signs strings.Builder

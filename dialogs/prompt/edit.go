@@ -233,7 +233,7 @@ func (c Content) withFragments(path string, edits []edit) Content {
 		if len(edits) > 1 {
 			c.Lines = append(c.Lines, rule(tr("change {{.Number}} of {{.Total}}", values{"Number": i + 1, "Total": len(edits)})))
 		}
-		c.Lines, full = cut(append(c.Lines, d.whole(path)...))
+		c.Lines, full = cut(append(c.Lines, d.write(path, 0)...))
 	}
 	c.Facts = append(c.Facts, changeFact(added, removed))
 	c.Diff = unifiedDiff(path, hunks.String())

@@ -54,7 +54,7 @@ func TestChangedWordsFit(t *testing.T) {
 	for range 5000 {
 		before, after := some(), some()
 		d := NewDiff(before, after)
-		for _, l := range d.whole("a.go") {
+		for _, l := range d.write("a.go", 0) {
 			if !fits(l.Changed, l.Text()) {
 				t.Fatalf("%q to %q: %q has %v", before, after, l.Text(), l.Changed)
 			}

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -70,12 +71,9 @@ func Some(dir, command string) bool {
 	if command != "" {
 		prefix = key(command) + "-"
 	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) && isRecent(e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), prefix) && isRecent(e)
+	})
 }
 
 // All returns the expected commands, and removes those that no longer are.

@@ -40,10 +40,6 @@ type button struct {
 	chordOnly  string // the only keys that press it; "" when plain ones do
 	onTap      func()
 	onResize   func() // its minimum size has changed
-
-	margins      *layout.CustomPaddedLayout
-	label, small *canvas.Text
-	image        *widget.Icon
 }
 
 func newButton(w *window, text string, onTap func()) *button {
@@ -103,16 +99,16 @@ func (b *button) setCompact(v bool) {
 
 func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	ground, ring := canvas.NewRectangle(nil), canvas.NewRectangle(nil)
-	b.label, b.small = canvas.NewText("", nil), canvas.NewText("", nil)
-	b.label.TextStyle.Bold = b.look == plainButton || b.look == strongButton
-	b.image = widget.NewIcon(nil)
-	icon := Sized(18, 18, b.image)
-	content := Row(7, icon, b.label, b.small)
+	label, small := canvas.NewText("", nil), canvas.NewText("", nil)
+	label.TextStyle.Bold = b.look == plainButton || b.look == strongButton
+	image := widget.NewIcon(nil)
+	icon := Sized(18, 18, image)
+	content := Row(7, icon, label, small)
 	if b.trailing {
-		content = Row(7, b.label, b.small, icon)
+		content = Row(7, label, small, icon)
 	}
 	v, h := float32(8), float32(14)
-	b.margins = &layout.CustomPaddedLayout{}
+	margins := &layout.CustomPaddedLayout{}
 	size := theme.SizeNameText
 	switch b.look {
 	case quietButton:
@@ -120,28 +116,28 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	case linkButton:
 		v, h, size = 0, 4, theme.SizeNameCaptionText
 	}
-	padded := container.New(b.margins, container.NewCenter(content))
+	padded := container.New(margins, container.NewCenter(content))
 	return newPainted(container.NewStack(ground, ring, padded), func() {
 		v, h := v, h
 		if b.compact {
 			v, h = min(v, compactPad), min(h, 2*compactPad)
 		}
-		*b.margins = layout.CustomPaddedLayout{TopPadding: v, BottomPadding: v, LeftPadding: h, RightPadding: h}
+		*margins = layout.CustomPaddedLayout{TopPadding: v, BottomPadding: v, LeftPadding: h, RightPadding: h}
 		th := theme.CurrentForWidget(b)
 		fill, ink := b.colors()
 		ground.FillColor, ground.CornerRadius = fill, th.Size(theme.SizeNameButtonRadius)
 		ring.FillColor, ring.CornerRadius = color.Transparent, ground.CornerRadius
 		drawRing(ring, b.focused, 2, b.ringColor())
-		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(size)
-		b.small.Text, b.small.Color = cmp.Or(b.note, b.hint), b.hintColor(fill, ink)
-		b.small.TextSize = th.Size(theme.SizeNameCaptionText)
-		SetVisible(b.label, b.text != "")
-		SetVisible(b.small, b.note != "" || b.hint != "" && !b.compact)
+		label.Text, label.Color, label.TextSize = b.text, ink, th.Size(size)
+		small.Text, small.Color = cmp.Or(b.note, b.hint), b.hintColor(fill, ink)
+		small.TextSize = th.Size(theme.SizeNameCaptionText)
+		SetVisible(label, b.text != "")
+		SetVisible(small, b.note != "" || b.hint != "" && !b.compact)
 		SetVisible(icon, b.icon != "")
 		if b.icon != "" {
-			b.image.SetResource(theme.NewColoredResource(th.Icon(b.icon), b.iconColor()))
+			image.SetResource(theme.NewColoredResource(th.Icon(b.icon), b.iconColor()))
 		}
-		for _, o := range []fyne.CanvasObject{ground, ring, b.label, b.small} {
+		for _, o := range []fyne.CanvasObject{ground, ring, label, small} {
 			o.Refresh()
 		}
 	})

@@ -17,7 +17,7 @@ const (
 	maxSettings = 1 << 20 // bytes of one file with settings
 
 	// runKeys end the names of settings with a command, or with words of one.
-	runKeys = commandKeys + " bash powershell script notify helper refresh export"
+	runKeys = commandKeys + " powershell notify helper refresh export"
 )
 
 // agentSettings match the files of a project in which agents and editors are told what to run by themselves.

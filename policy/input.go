@@ -455,7 +455,8 @@ const pathKeys language.Words = "path paths file files filename filenames filepa
 	"directories folder folders cwd workdir root uri source destination dest src dst target"
 
 // commandKeys end the names of unknown fields that hold a command line, or the words of one.
-const commandKeys language.Words = "command commands cmd args argv"
+const commandKeys language.Words = "command commands cmd cmdline args arguments argv program executable exec run " +
+	"script shell sh bash"
 
 func (in *input) addText(key, value string) {
 	text := strings.ReplaceAll(strings.TrimSpace(value), "${HOME}", "$HOME")

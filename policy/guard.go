@@ -139,7 +139,11 @@ func fold(s string) string {
 //go:embed names/secrets.txt
 var secretNames string
 
-var secrets = sync.OnceValue(func() *nameList { return newNameList(secretNames) })
+var secrets = sync.OnceValue(func() *nameList {
+	l := newNameList(secretNames)
+	l.copies = true
+	return l
+})
 
 // IsSecret reports whether a path is, or is inside, a place that keeps keys, passwords or tokens, going by its names
 // alone.

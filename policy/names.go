@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"strings"
@@ -34,6 +35,7 @@ type nameList struct {
 	ends    map[string]bool  // extensions, as in *.end, that select an entry
 	names   map[string]bool  // all parts of entries
 	wild    []string         // the parts that are patterns
+	copies  bool             // it also knows copies, as server.key.bak
 }
 
 type nameEntry struct {
@@ -125,6 +127,21 @@ const ordinaryEnds language.Words = "json yaml yml toml xml ini conf config txt 
 // find returns the entry that a path is, or lies in. home is a folded home folder that may not look like one.
 func (l *nameList) find(p, home string) *nameEntry {
 	p = foldName(p)
+	e := l.findIn(p, home)
+	for _, end := range copyEnds {
+		if original, is := strings.CutSuffix(p, end); is && l.copies && e == nil {
+			name := strings.LastIndexByte(original, '/') + 1
+			hidden := original[:name] + strings.TrimPrefix(original[name:], ".") // .id_rsa.swp
+			return cmp.Or(l.findIn(original, home), l.findIn(hidden, home))
+		}
+	}
+	return e
+}
+
+// copyEnds are what editors and people put behind the name of a file that they copy.
+var copyEnds = []string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".swp"}
+
+func (l *nameList) findIn(p, home string) *nameEntry {
 	for start := 0; start < len(p); {
 		end := strings.IndexByte(p[start:], '/')
 		if end < 0 {

@@ -50,14 +50,33 @@ func (w *walk) surveyBare(r *reading, args []string, kind Kind, at places) {
 		if i := strings.IndexAny(arg, " ="); i >= 0 && (arg[i] == '=' || isFlag(arg)) {
 			name = arg[i+1:]
 		}
-		name = strings.TrimPrefix(name, "@")
-		if name != "" && !isFlag(name) && !looksLikePath(name) && !strings.ContainsAny(name, " \n") && !w.isSpent() {
-			bare = w.reachFrom(bare, at, Access{Path: name, Kind: kind, Bare: true})
+		names := []string{strings.TrimPrefix(name, "@")}
+		if looksLikePath(names[0]) {
+			names = pathsIn(name)
+		}
+		for _, name := range names {
+			if name != "" && !isFlag(name) && !strings.ContainsAny(name, " \n") && !w.isSpent() {
+				bare = w.reachFrom(bare, at, Access{Path: name, Kind: kind, Bare: true})
+			}
 		}
 	}
 	if bare != nil {
 		w.Readings = append(w.Readings, Part{Accesses: bare, Within: true})
 	}
+}
+
+// pathsIn returns the paths inside a word: that of -fFILE, of FILE:/x and of source=FILE,target=/x.
+func pathsIn(word string) (paths []string) {
+	for piece := range strings.SplitSeq(word, ",") {
+		if isFlag(piece) && !isLong(piece) && len(piece) > 2 {
+			piece = piece[2:]
+		}
+		piece, _, _ = strings.Cut(piece[strings.LastIndexByte(piece, '=')+1:], ":")
+		if piece != word && looksLikePath(piece) {
+			paths = append(paths, piece)
+		}
+	}
+	return paths
 }
 
 const removers language.Words = "rm rmdir unlink shred srm rimraf trash trash-put"

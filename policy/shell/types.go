@@ -103,6 +103,7 @@ func init() { // for COMMAND leads back to the programs
 		"PROGRAM": {check: startsProgram, starts: true},
 
 		"LEAD":    {check: lead},
+		"TARGET":  {check: target},
 		"WITHIN":  {all: allKnown(func(*reading, []string) string { return "" })},
 		"ARG":     {check: argument, names: true},
 		"REF":     {check: ref, names: true},
@@ -756,6 +757,19 @@ func lead(r *reading, w word) string {
 	r.lead = append(r.lead, w.text)
 	return ""
 }
+
+// target judges what a makefile is told to make. Such files put variables into commands as they are.
+func target(r *reading, w word) string {
+	if !plainTarget().MatchString(w.text) || buildShell().MatchString(w.text) {
+		r.fix("It changes what is built, or how.")
+	}
+	return lead(r, w)
+}
+
+var (
+	plainTarget = language.Compiled(`^([A-Za-z0-9_]+[:+?]{0,3}=[A-Za-z0-9_.,:+-]*|[A-Za-z0-9_.,:+@%/-]*)$`)
+	buildShell  = language.Compiled(`^[^=]*(SHELL|MAKE)[^=]*=`)
+)
 
 var local = language.Compiled(
 	`^(https?://)?(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9_./?=&,:;%~+-]*)?$`)

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"cmp"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -778,6 +779,15 @@ var local = language.Compiled(
 func address(r *reading, w word) string {
 	if m := local().FindStringSubmatch(w.text); m != nil {
 		w.text = m[2] + m[3]
+	}
+	if len(r.lead) > 1 {
+		r.fix("It does more than fetch.")
+	}
+	if len(w.text) > 5 && strings.EqualFold(w.text[:5], "file:") {
+		r.fix("It names other files.")
+		if u, err := url.Parse(w.text); err == nil {
+			r.accesses = append(r.accesses, Access{Path: u.Path, Kind: Read})
+		}
 	}
 	return lead(r, w)
 }

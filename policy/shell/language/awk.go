@@ -100,23 +100,14 @@ func (r *awkReader) statement(s *awkNode) {
 		if r.expressions(args); s.kind == "PrintfStmt" {
 			r.format(args)
 		}
-	case "ExprStmt":
-		r.expression(s.kid("Expr"))
-	case "IfStmt":
-		r.expression(s.kid("Cond"))
-		r.list(s.fields["Body"])
-		r.list(s.fields["Else"])
-	case "BlockStmt":
-		r.list(s.fields["Body"])
-	case "DeleteStmt":
-		r.name(s.text)
-		r.expressions(s.fields["Index"])
-	case "ExitStmt":
-		r.expressions(s.fields["Status"])
-	case "Action":
-		r.expressions(s.fields["Pattern"])
-		r.list(s.fields["Stmts"])
-	case "NextStmt", "NextfileStmt":
+	case "ExprStmt", "DeleteStmt", "ExitStmt", "IfStmt", "BlockStmt", "Action", "NextStmt", "NextfileStmt":
+		r.name(s.text) // of the array in a delete
+		for _, field := range []string{"Expr", "Index", "Status", "Cond", "Pattern"} {
+			r.expressions(s.fields[field])
+		}
+		for _, field := range []string{"Body", "Else", "Stmts"} {
+			r.list(s.fields[field])
+		}
 	default:
 		r.err = errAwk
 	}
@@ -138,11 +129,9 @@ func (r *awkReader) expression(e *awkNode) {
 	r.expressions(e.kids)
 	switch e.kind {
 	case "NumExpr", "StrExpr", "UnaryExpr", "CondExpr", "GroupingExpr", "MultiExpr":
-	case "VarExpr", "InExpr":
-		r.name(e.text)
-	case "IndexExpr":
-		r.name(e.text)
 	case "RegExpr": // was judged before it was parsed
+	case "VarExpr", "InExpr", "IndexExpr":
+		r.name(e.text)
 	case "BinaryExpr":
 		if e.op == "~" || e.op == "!~" {
 			r.matched(e.kid("Right"))
@@ -349,20 +338,23 @@ func (r *awkReader) substitute(global bool, args []*awkNode) {
 	r.factor *= factor
 }
 
-// awkTexts are functions whose result contains text of their operands.
-var awkTexts = Words("substr tolower toupper sprintf")
-
-// holds returns the variables, elements and fields whose text an expression may contain. Numbers are short.
+// holds returns the variables, elements and fields whose text an expression contains. Numbers are short.
 func holds(e *awkNode) (all []*awkNode) {
+	var parts []*awkNode
 	switch {
 	case e.kind == "VarExpr", e.kind == "FieldExpr", e.kind == "IndexExpr":
 		return []*awkNode{e}
-	case e.kind == "BinaryExpr" && e.op != "<concat>", e.kind == "CallExpr" && !awkTexts.Has(e.op),
-		e.kind == "UnaryExpr", e.kind == "IncrExpr", e.kind == "AugAssignExpr", e.kind == "InExpr":
-		return nil
+	case e.kind == "GroupingExpr", e.kind == "MultiExpr", e.op == "<concat>", e.op == "sprintf":
+		parts = e.kids
+	case e.kind == "CondExpr":
+		parts = []*awkNode{e.kid("True"), e.kid("False")}
+	case e.kind == "AssignExpr":
+		parts = e.fields["Right"]
+	case e.op == "substr", e.op == "tolower", e.op == "toupper":
+		parts = e.kids[:1]
 	}
-	for _, kid := range e.kids {
-		all = append(all, holds(kid)...)
+	for _, part := range parts {
+		all = append(all, holds(part)...)
 	}
 	return all
 }

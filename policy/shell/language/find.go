@@ -1,6 +1,9 @@
 package language
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Find judges the words after find: folders, then an expression. The folders are in Use.Trees (the current one when
 // none is named), files whose times or kinds alone are read in Use.Looks. Programs of -exec with ; or + are in
@@ -24,20 +27,16 @@ func Find(words []string) (Use, error) {
 		isNamed = use.findNames(words, last == "!" || last == "-not") || isNamed
 		var err error
 		last = words[0]
-		if words, err = use.findTest(words[0], words[1:]); first == nil {
-			first = err
-		}
+		words, err = use.findTest(words[0], words[1:])
+		first = cmp.Or(first, err)
 	}
 	if len(use.Names) > 0 && (isOpen || !isNamed) {
 		use.Names = append(use.Names, "*")
 	}
-	if first != nil {
-		return use, first
-	}
 	if use.Links {
-		return use, refusal("find follows links out of the folder.")
+		first = cmp.Or(first, error(refusal("find follows links out of the folder.")))
 	}
-	return use, nil
+	return use, first
 }
 
 // findNames notes the names that a test selects, and reports whether it selects any. Names that are pruned before

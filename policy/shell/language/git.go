@@ -1,6 +1,9 @@
 package language
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const errSignature = refusal("The format makes git run the program that checks signatures.")
 
@@ -17,7 +20,7 @@ var gitFields = Words("refname objecttype objectsize objectname deltabase tree p
 var (
 	gitGPG = Compiled(`%[-+ ]*G`)
 	// gitPadding is %<(N), %>>(N), %<|(N), %w(N,N,N) or %(align:N); its numbers are widths.
-	gitPadding = Compiled(`%[-+ ]*(?:[<>|]+|w)\(([^)]*)|%\(\*?align([^)]*)`)
+	gitPadding = Compiled(`%[-+ ]*(?:[<>|]+|w)\([^)]*|%\(\*?align[^)]*`)
 	gitDate    = Compiled(`:format(?:-local)?:([^)]*)`)
 	gitNumber  = Compiled(`[0-9]+`)
 	gitField   = Compiled(`%\(\*?([^):=]*)`)
@@ -38,11 +41,9 @@ func GitFormat(format string) error {
 	if strings.Contains(format, ":remotename") {
 		return refusal("It prints the names of remotes, which may be addresses with a password.")
 	}
-	for _, m := range gitPadding().FindAllStringSubmatch(format, -1) {
-		for _, number := range gitNumber().FindAllString(m[1]+m[2], -1) {
-			if tooWide(number) {
-				return errWide
-			}
+	for _, padding := range gitPadding().FindAllString(format, -1) {
+		if slices.ContainsFunc(gitNumber().FindAllString(padding, -1), tooWide) {
+			return errWide
 		}
 	}
 	if err := gitDates(format); err != nil {

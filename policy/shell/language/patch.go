@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -50,9 +51,7 @@ func Patch(text string) (Use, error) {
 		err = refusal("The patch does not begin and end as apply_patch expects.")
 	}
 	for _, line := range lines {
-		if problem := p.line(line); err == nil {
-			err = problem
-		}
+		err = cmp.Or(err, p.line(line))
 	}
 	if err == nil && p.change == 0 {
 		err = refusal("The patch names no file.")
@@ -87,27 +86,20 @@ func (p *patch) line(line string) error {
 }
 
 func (p *patch) names(change byte, path string) error {
-	path, ok := strings.CutPrefix(path, " ")
-	switch {
-	case !ok || strings.TrimSpace(path) == "":
-		ok = false
-	case change == 'R':
-		ok = p.change == 'M' && !p.body
-	}
-	paths := literalPaths(path)
-	switch change {
-	case 'D':
-		p.use.Removes = append(p.use.Removes, paths...)
-	case 'R':
+	path, isApart := strings.CutPrefix(path, " ")
+	isLost := change == 'R' && (p.change != 'M' || p.body) // a move must follow the line of an update
+	if change == 'R' {
 		p.use.Removes = append(p.use.Removes, literalPaths(p.file)...)
-		p.use.Writes = append(p.use.Writes, paths...)
-	default:
-		p.use.Writes = append(p.use.Writes, paths...)
+	}
+	if change == 'D' {
+		p.use.Removes = append(p.use.Removes, literalPaths(path)...)
+	} else {
+		p.use.Writes = append(p.use.Writes, literalPaths(path)...)
 	}
 	if p.body = change == 'R'; !p.body {
 		p.change, p.file = change, path
 	}
-	if !ok || strings.HasPrefix(path, "file:") {
+	if !isApart || isLost || strings.TrimSpace(path) == "" || strings.HasPrefix(path, "file:") {
 		return refusal("nod doesn't understand " + Quote(patchMarks[change]+" "+path) + " in the patch.")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,11 +59,8 @@ func isOdd(pattern, spelled string, kind Syntax) bool {
 	case awkExtended: // which begins the sequences for terminals with \033
 		return awkCode().MatchString(strings.ReplaceAll(escapes, `\033`, ""))
 	case Perl, Rust:
-		for _, group := range specialGroup().FindAllString(spelled, -1) {
-			if len(group) == len("(?") {
-				return true
-			}
-		}
+		isOther := func(group string) bool { return len(group) == len("(?") }
+		return slices.ContainsFunc(specialGroup().FindAllString(spelled, -1), isOther)
 	}
 	return false
 }

@@ -46,9 +46,8 @@ func Inspect(folder, home string, addresses bool) (found bool, problem string) {
 	if problem != "" || !p.found {
 		return p.found, problem
 	}
-	in := &inspection{home: home, first: p, addresses: addresses, files: map[source]bool{}, at: here{place: p}}
-	in.readPersonal()
-	in.look(p)
+	in := &inspection{home: home, first: p, addresses: addresses}
+	in.inspect()
 	return true, in.problem
 }
 
@@ -60,7 +59,7 @@ func Obeyed(folder, home string) (places []string) {
 	if !p.found || p.top == "" {
 		return nil
 	}
-	in := &inspection{home: home, first: p, files: map[source]bool{}, at: here{place: p}}
+	in := &inspection{home: home, first: p}
 	in.obeys = func(path string) {
 		real, _ := filepath.EvalSymlinks(path)
 		for _, path := range []string{filepath.Clean(path), real} {
@@ -69,8 +68,7 @@ func Obeyed(folder, home string) (places []string) {
 			}
 		}
 	}
-	in.readPersonal()
-	in.look(p)
+	in.inspect()
 	return places
 }
 
@@ -99,6 +97,12 @@ type here struct {
 	hooks          []string // values of core.hooksPath
 	workTrees      []string // values of core.worktree
 	worktreeConfig bool
+}
+
+func (in *inspection) inspect() {
+	in.files, in.at.place = map[source]bool{}, in.first
+	in.readPersonal()
+	in.look(in.first)
 }
 
 func (in *inspection) fail(sentence string) {
@@ -349,12 +353,12 @@ func (in *inspection) obeyHooks(folder string) {
 }
 
 func (in *inspection) judgeHooks() {
-	folders := slices.Concat([]string{join(in.at.common, "hooks")}, in.hooks, in.at.hooks)
-	for _, folder := range folders {
+	for _, folder := range slices.Concat([]string{join(in.at.common, "hooks")}, in.hooks, in.at.hooks) {
+		folder = join(in.at.base(), folder)
 		if in.obeys != nil {
-			in.obeyHooks(join(in.at.base(), folder))
+			in.obeyHooks(folder)
 		}
-		hook := join(join(in.at.base(), folder), readingHook)
+		hook := join(folder, readingHook)
 		info, err := os.Stat(hook)
 		if ownfile.IsMissing(err) || err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
 			continue
@@ -365,10 +369,11 @@ func (in *inspection) judgeHooks() {
 
 // judgeOldRemotes refuses remotes in files of their own, as git wrote them long ago.
 func (in *inspection) judgeOldRemotes() {
-	for _, folder := range []string{"remotes", "branches"} {
-		list, err := os.ReadDir(join(in.at.common, folder))
+	for _, name := range []string{"remotes", "branches"} {
+		folder := join(in.at.common, name)
+		list, err := os.ReadDir(folder)
 		if in.addresses && (len(list) > 0 || err != nil && !ownfile.IsMissing(err)) {
-			in.fail("The folder " + in.show(join(in.at.common, folder)) + " may contain addresses with a password or token.")
+			in.fail("The folder " + in.show(folder) + " may contain addresses with a password or token.")
 		}
 	}
 }

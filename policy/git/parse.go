@@ -180,7 +180,7 @@ func (r *reader) value(e *entry) bool {
 			continue
 		}
 		if c == '\\' {
-			if c = unescape(r.next()); c == 0 {
+			if c = escaped[r.next()]; c == 0 {
 				return false
 			}
 			if c == '\r' { // the line continues
@@ -193,21 +193,8 @@ func (r *reader) value(e *entry) bool {
 	}
 }
 
-func unescape(c byte) byte {
-	switch c {
-	case '\n':
-		return '\r'
-	case 't':
-		return '\t'
-	case 'b':
-		return '\b'
-	case 'n':
-		return '\n'
-	case '\\', '"':
-		return c
-	}
-	return 0
-}
+// escaped says what each byte behind a backslash means; a line end there is read as CR.
+var escaped = map[byte]byte{'\n': '\r', 't': '\t', 'b': '\b', 'n': '\n', '\\': '\\', '"': '"'}
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 func isAlpha(c byte) bool { return 'a' <= lower(c) && lower(c) <= 'z' }

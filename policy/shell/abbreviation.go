@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 const maxSpellings = 200
 
 // alias files names for the same thing, perhaps after words that they share: npm: install, i.
-func (c catalogue) alias(text string) bool {
+func (c catalogue) alias(text string) error {
 	start, list, ok := strings.Cut(text, ":")
 	if !ok {
 		start, list = "", text
@@ -23,13 +24,13 @@ func (c catalogue) alias(text string) bool {
 		names = append(names, strings.Join(strings.Fields(start+" "+name), " "))
 	}
 	if len(names) < 2 || slices.Contains(names, start) {
-		return false
+		return errors.New("alias: want several names")
 	}
 	for _, name := range names {
 		others := slices.DeleteFunc(slices.Clone(names), func(o string) bool { return o == name })
 		c.aliases[name] = append(c.aliases[name], others...)
 	}
-	return true
+	return nil
 }
 
 // abbreviate files a program, or its command, that accepts the start of a word for the word, and the words that

@@ -211,12 +211,9 @@ func (w *walk) standAt(n syntax.Node) {
 }
 
 func runsText(name string) bool {
-	for _, p := range []*program{programs().find(name), programs().find(unversioned(name))} {
-		if p != nil && p.traits[traitCode] && p.traits[traitInput] && !p.traits[traitNetwork] {
-			return true
-		}
-	}
-	return shells.Has(name)
+	return shells.Has(name) || hasEntry(name, func(p *program) bool {
+		return p.traits[traitCode] && p.traits[traitInput] && !p.traits[traitNetwork]
+	})
 }
 
 // shells are programs that run their words, or a file that the words name.
@@ -287,10 +284,10 @@ func (w *walk) assessUnread(p *Part, words []word, first int) {
 		runs = sub.traits[traitCode]
 	}
 	isRead := p.Understood || len(w.Parts) > first+1 // what it runs has been read
-	c, base := programs(), baseName(name)
+	base := baseName(name)
 	switch {
 	case w.watch == nil, isRead, w.functions[name]:
-	case c.find(base) == nil && !c.subs[base] && c.find(unversioned(base)) == nil:
+	case !programs().subs[base] && !hasEntry(base, func(*program) bool { return true }):
 		w.risk(Caution, riskUnknown, name)
 	case runs:
 		w.risk(Caution, RiskOther, "")
@@ -425,11 +422,8 @@ func (w *walk) watchFed(programs []string) func() {
 
 // watchFedText reads a script that the command contains and feeds to a shell.
 func (w *walk) watchFedText(r *reading, words []word, at places, in pipe) {
-	name := baseName(words[0].text)
-	if w.watch == nil || in.text == nil || len(r.operands) > 0 || r.script != nil || !r.program.runsShell() {
-		return
-	}
-	if runsText(name) {
+	isRun := in.text != nil && len(r.operands) == 0 && r.script == nil && r.program.runsShell()
+	if w.watch != nil && isRun && runsText(baseName(words[0].text)) {
 		w.script(*in.text, at)
 	}
 }

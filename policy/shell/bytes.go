@@ -12,13 +12,12 @@ import (
 // unreadable says why command must not even be parsed: shells, parsers and people would disagree on what it says. A
 // carriage return, for example, separates words for some and is part of a word for others.
 func unreadable(command string) string {
-	if len(command) > language.MaxLength {
+	switch {
+	case len(command) > language.MaxLength:
 		return "The command is longer than 10,000 bytes."
-	}
-	if !utf8.ValidString(command) {
+	case !utf8.ValidString(command):
 		return "The command contains bytes that are not valid UTF-8."
-	}
-	if strings.ContainsFunc(command, isHidden) {
+	case strings.ContainsFunc(command, isHidden):
 		return "The command contains a control character or an invisible one."
 	}
 	return ""

@@ -108,12 +108,8 @@ func (r *reading) like(args []word) (taken int) {
 	}
 	mark := ""
 	value, ok := w.told(value)
-	switch {
-	case !ok || w.glob:
-	case r.takesText(flag) && (isProse(value) || isJoined && isProseWord(value)):
-		mark = markTold + flag
-	case r.takesNumber(flag) && isCount(flag, value):
-		mark = markNumber + flag
+	if ok && !w.glob {
+		mark = r.markFor(flag, value, isJoined)
 	}
 	switch {
 	case mark == "":
@@ -124,6 +120,17 @@ func (r *reading) like(args []word) (taken int) {
 	}
 	r.note(value, mark, flag+" "+value)
 	return 2
+}
+
+// markFor returns the mark for a value of a flag that similar ones may replace, or "".
+func (r *reading) markFor(flag, value string, isJoined bool) string {
+	switch {
+	case r.takesText(flag) && (isProse(value) || isJoined && isProseWord(value)):
+		return markTold + flag
+	case r.takesNumber(flag) && isCount(flag, value):
+		return markNumber + flag
+	}
+	return ""
 }
 
 // told returns the text of a word or of its end, or the here-document in it if that is all of it.
@@ -145,11 +152,9 @@ func (r *reading) likeOperand(w word, typ *wordType) bool {
 	text, ok := w.told(w.text)
 	switch {
 	case !ok || typ != wordTypes["ARG"] || w.stands():
-	case flag != "" && r.takesText(flag) && isProse(text):
-		mark = markTold + flag
-	case flag != "" && r.takesNumber(flag) && isCount(flag, text):
-		mark = markNumber + flag
-	case flag == "" && r.program == unknown && len(r.lead) > 1 && textVerbs.Has(r.lead[1]) && r.isFree("") &&
+	case flag != "":
+		mark = r.markFor(flag, text, false)
+	case r.program == unknown && len(r.lead) > 1 && textVerbs.Has(r.lead[1]) && r.isFree("") &&
 		isProse(text):
 		mark = markText
 	}

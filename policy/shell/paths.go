@@ -29,23 +29,19 @@ func Special(path string) bool { return specialPath(path, false) != "" }
 // specialPath says why p is no ordinary file or folder. deep means that everything below p is read. Reading a device
 // may never end or may act on it; files below /proc show the environment of programs.
 func specialPath(p string, deep bool) string {
-	if p == "/dev/null" {
-		return ""
-	}
 	clean := path.Clean(p)
-	if strings.HasPrefix(p, "//") {
+	switch {
+	case p == "/dev/null":
+		return ""
+	case strings.HasPrefix(p, "//"):
 		return quote(p) + " may be on another machine."
-	}
-	if strings.ContainsAny(p, "*?[") && hiddenByPattern().MatchString(p) {
+	case strings.ContainsAny(p, "*?[") && hiddenByPattern().MatchString(p):
 		return "The pattern " + quote(p) + " may match hidden files."
-	}
-	if strings.Contains(clean, "../") && climbs().MatchString(clean) {
+	case strings.Contains(clean, "../") && climbs().MatchString(clean):
 		return quote(p) + " may be a device or a file of the system."
-	}
-	if deep && (clean == "/" || strings.Trim(clean, "./") == "" && strings.HasPrefix(clean, "..")) {
+	case deep && (clean == "/" || strings.Trim(clean, "./") == "" && strings.HasPrefix(clean, "..")):
 		return "It reads all files below " + quote(p) + "."
-	}
-	if !strings.HasPrefix(clean, "/") || procFiles.Has(p) {
+	case !strings.HasPrefix(clean, "/"), procFiles.Has(p):
 		return ""
 	}
 	first, _, _ := strings.Cut(clean[1:], "/")

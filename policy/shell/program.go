@@ -274,6 +274,7 @@ func (c *catalogue) read(file, text string) error {
 		if line == "" || line[0] == '#' {
 			continue
 		}
+		var err error
 		keyword, rest, _ := strings.Cut(line, " ")
 		switch {
 		case keyword == "manual":
@@ -284,31 +285,28 @@ func (c *catalogue) read(file, text string) error {
 				c.screen[name] = language.Words(strings.TrimSpace(string(c.screen[name]) + " " + looks))
 			}
 		case keyword == "setting":
-			if err := c.setting(strings.Fields(rest)); err != nil {
-				return fmt.Errorf("%s:%d: %w", file, n, err)
-			}
+			err = c.setting(strings.Fields(rest))
 		case keyword == "work":
 			kind, words, _ := strings.Cut(rest, ":")
 			c.belongs(kind, nil, strings.Fields(words))
 		case keyword == "alias":
-			if !c.alias(rest) {
-				return fmt.Errorf("%s:%d: alias: want several names", file, n)
-			}
+			err = c.alias(rest)
 		case keyword == "abbreviates":
 			c.abbreviate(rest)
 		case keyword == "program":
 			if now == nil || len(now.text) > 0 {
 				now = &entry{file: file, line: n}
 			}
-			if err := c.add(now, manual, rest); err != nil {
-				return fmt.Errorf("%s:%d: %w", file, n, err)
-			}
+			err = c.add(now, manual, rest)
 		case lists[keyword] != nil && manual == "":
 			*lists[keyword] += language.Words(rest + " ")
 		case now == nil:
-			return fmt.Errorf("%s:%d: %s: want a line that starts with program before it", file, n, keyword)
+			err = fmt.Errorf("%s: want a line that starts with program before it", keyword)
 		default:
 			now.text = append(now.text, line)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", file, n, err)
 		}
 	}
 	return nil

@@ -279,19 +279,16 @@ func (r *reading) nextValue(name string, v flag, args []word, i int) (int, strin
 	value := args[i+1]
 	rest, dash := strings.CutPrefix(value.text, "-")
 	strict := r.program.kind == understood
-	if dash && rest != "" && !digits(rest) && (strict || !v.typ.free) || strict && !value.fits(v.typ) {
+	switch {
+	case dash && rest != "" && !digits(rest) && (strict || !v.typ.free), strict && !value.fits(v.typ):
 		return 0, r.notKnown(args[i].text + " " + value.text)
-	}
-	if value.glob {
+	case value.glob:
 		return 0, "The value of " + name + " may be several words."
-	}
-	if v.second == nil {
+	case v.second == nil:
 		return 2, r.value(name, v, value)
-	}
-	if i+2 == len(args) {
+	case i+2 == len(args):
 		return 0, "The flag " + quote(args[i].text) + " of " + r.name + " lacks its second value."
-	}
-	if strict && !args[i+2].fits(v.typ) {
+	case strict && !args[i+2].fits(v.typ):
 		return 0, r.notKnown(args[i].text + " " + value.text + " " + args[i+2].text)
 	}
 	if problem := r.value(name, v, value); problem != "" {
@@ -367,25 +364,23 @@ func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 	text := args[i].text
 	reason := r.never(name, text)
 	taken := r.spoiled(name, args[i:])
-	if r.program.kind == understood {
+	switch {
+	case r.program.kind == understood:
 		return taken, cmp.Or(reason, r.notKnown(text))
-	}
-	if reason != "" {
+	case reason != "":
 		r.fix(reason)
 		return taken, ""
-	}
-	if (text == "--help" || text == "--version") && !isSwitched(args[i:]) { // tells of a program that may run anyway
+	case (text == "--help" || text == "--version") && !isSwitched(args[i:]): // tells of a program that may run anyway
 		r.limits = append(r.limits, text)
 		return 1, ""
-	}
-	if len(text) > 2 && prints(text) {
+	case len(text) > 2 && prints(text):
 		return 1, ""
 	}
 	if taken := r.like(args[i:]); taken > 0 {
 		return taken, ""
 	}
-	mayTake := takesName(text) || r.isDrastic() || isSwitched(args[i:])
-	if i+1 < len(args) && !strings.Contains(text, "=") && mayTake && !strings.HasPrefix(args[i+1].text, "-") {
+	hasNext := i+1 < len(args) && !strings.Contains(text, "=") && !isFlag(args[i+1].text)
+	if hasNext && (takesName(text) || r.isDrastic() || isSwitched(args[i:])) {
 		if !args[i+1].known {
 			return 0, "The value of " + text + " is known only when it runs."
 		}
@@ -393,7 +388,7 @@ func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 		return 2, ""
 	}
 	r.seen = append(r.seen, text)
-	if i+1 < len(args) && !strings.Contains(text, "=") && !isFlag(args[i+1].text) {
+	if hasNext {
 		if r.behind == nil {
 			r.behind = map[int]string{}
 		}

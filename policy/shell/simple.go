@@ -544,7 +544,7 @@ func (b *budget) byPath(words []word) (*reading, string) {
 	return r, describeUnknown(words)
 }
 
-var unknown = &program{kind: task, why: ""}
+var unknown = &program{kind: task}
 
 // unknownProgram reads a call of a program that nod does not know: its name leads, perhaps with a subcommand.
 func (b *budget) unknownProgram(words []word) (*reading, string) {
@@ -624,14 +624,12 @@ func (w *walk) describe(p *Part, r *reading, problem string) {
 	w.Network = w.Network || r.program.traits[traitNetwork]
 	if problem == "" && r.program.kind == understood {
 		p.Understood = true
-		reaches := func(kind Kind) bool {
-			return slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind == kind })
-		}
+		isWritten := func(a Access) bool { return a.Kind == Write }
 		switch {
 		case p.Why != "":
-		case reaches(Delete):
+		case slices.ContainsFunc(r.accesses, isRemoved):
 			p.Why = quote(r.name) + " removes files."
-		case reaches(Write):
+		case slices.ContainsFunc(r.accesses, isWritten):
 			p.Why = quote(r.name) + " writes files."
 		}
 		p.Reads = p.Why == ""
@@ -869,13 +867,10 @@ func (p *Part) widen(below []Access) {
 			p.args = append(p.args, strings.TrimSuffix(root.Path, "/")+"/{}")
 		}
 	}
-	switch {
-	case len(below) == 0, len(p.Argv) == 0, p.Argv[0] == "{}", p.words.Text != "":
+	if len(below) == 0 || len(p.Argv) == 0 || p.Argv[0] == "{}" || p.words.Text != "" {
 		p.Reads, p.Understood, p.bound = false, false, "It runs with words that are known only when it runs."
-	default:
-		return
+		p.Why = cmp.Or(p.Why, p.bound)
 	}
-	p.Why = cmp.Or(p.Why, p.bound)
 }
 
 // takesNames reports whether names that a command prints may safely be among the words of a program.

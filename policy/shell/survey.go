@@ -86,9 +86,7 @@ const removers language.Words = "rm rmdir unlink shred srm rimraf trash trash-pu
 func removesUnseen(r *reading, words []word) bool {
 	name, args := baseName(words[0].text), literals(words[1:])
 	entry := cmp.Or(programs().find(name), unknown)
-	has := func(want string) bool {
-		return want == always || hasWord(args, want, entry.bundles())
-	}
+	has := func(want string) bool { return want == always || hasWord(args, want, entry.bundles()) }
 	isNamed := func(w word) bool { return !w.known || w.listed || w.text == "{}" }
 	return slices.ContainsFunc(entry.deletes, has) && !slices.ContainsFunc(entry.spares, has) ||
 		(entry.kind == told || entry == unknown) && slices.ContainsFunc(args, removers.Has) ||
@@ -113,15 +111,17 @@ func (w *walk) surveyScript(r *reading, args []string) {
 	w.Opaque = true
 }
 
-// runsCode reports whether a program, with or without a version in its name, runs code that nod does not read.
+// runsCode reports whether a program runs code that nod does not read.
 func runsCode(name string) bool {
-	name = baseName(name)
-	for _, p := range []*program{programs().find(name), programs().find(unversioned(name))} {
-		if p != nil && p.traits[traitCode] {
-			return true
-		}
-	}
-	return false
+	return hasEntry(baseName(name), func(p *program) bool { return p.traits[traitCode] })
+}
+
+// hasEntry reports whether the entry of a name, with or without the version in it, passes a test.
+func hasEntry(name string, is func(*program) bool) bool {
+	return slices.ContainsFunc([]string{name, unversioned(name)}, func(name string) bool {
+		p := programs().find(name)
+		return p != nil && is(p)
+	})
 }
 
 func baseName(name string) string {

@@ -111,13 +111,10 @@ func (w *word) expand(part syntax.WordPart, quoted bool) {
 		w.unknown(describePart(part))
 		return
 	}
-	w.known = false
+	w.known, w.said, w.splits = false, "", w.splits || !quoted
 	if w.subs++; w.subs == 1 && quoted {
 		w.said = said(sub)
-	} else {
-		w.said = ""
 	}
-	w.splits = w.splits || !quoted
 }
 
 // said returns what "$(cat <<'EOF' ...)" prints: the here-document verbatim. It returns "" for any other command.
@@ -279,19 +276,16 @@ const testWords language.Words = "[ ] ! = !="
 // tilde judges a ~ at index i of s. The home folder (~ and ~/...) passes; a ~ that cannot mean a home folder (HEAD~2)
 // is at most a pattern.
 func (w *word) tilde(s string, i int, first, last bool) {
-	if i > 0 && s[i-1] != '=' && s[i-1] != ':' {
+	switch {
+	case i > 0 && s[i-1] != '=' && s[i-1] != ':':
 		w.hat = true
-		return
-	}
-	if i > 0 || !first {
+	case i > 0 || !first:
 		w.unknown("It contains a ~ that some shells expand and others do not.")
-		return
-	}
-	if strings.HasPrefix(s, "~/") || s == "~" && last {
+	case strings.HasPrefix(s, "~/"), s == "~" && last:
 		w.home = true
-		return
+	default:
+		w.unknown("It names another user's home folder, or one that only the shell knows.")
 	}
-	w.unknown("It names another user's home folder, or one that only the shell knows.")
 }
 
 func (w *word) single(q *syntax.SglQuoted, alone bool) string {

@@ -154,44 +154,31 @@ const maxRules = 20_000
 
 // Problems lists what is wrong with a policy, except for examples that fail, by the keys of a configuration.
 func (p Policy) Problems() []*FieldError {
-	var found []*FieldError
-	add := func(problem, format string, args ...any) {
-		if problem != "" {
-			found = append(found, &FieldError{fmt.Sprintf(format, args...), problem})
-		}
-	}
-	for i, class := range p.AutoAllow {
-		add(CheckOneOf(class, Classes...), "policy.auto_allow[%d]", i)
-		add(checkFirst(p.AutoAllow, i), "policy.auto_allow[%d]", i)
-	}
-	found = append(found, CheckAgents("policy.trusted_agents", p.TrustedAgents)...)
-	for i, root := range p.TrustedRoots {
-		add(checkPattern(root), "policy.trusted_roots[%d]", i)
-		add(checkFirst(p.TrustedRoots, i), "policy.trusted_roots[%d]", i)
-	}
-	for i, folder := range p.Sandbox.Projects {
-		add(cmp.Or(checkProject(folder), checkFirst(p.Sandbox.Projects, i)), "policy.sandbox.projects[%d]", i)
-	}
-	for i, host := range p.Sandbox.Hosts {
-		add(cmp.Or(checkHost(host), checkFirst(p.Sandbox.Hosts, i)), "policy.sandbox.hosts[%d]", i)
-	}
+	isClass := func(c Class) string { return CheckOneOf(c, Classes...) }
+	found := slices.Concat(
+		checkList("policy.auto_allow", p.AutoAllow, isClass),
+		CheckAgents("policy.trusted_agents", p.TrustedAgents),
+		checkList("policy.trusted_roots", p.TrustedRoots, checkPattern),
+		checkList("policy.sandbox.projects", p.Sandbox.Projects, checkProject),
+		checkList("policy.sandbox.hosts", p.Sandbox.Hosts, checkHost))
 	if len(p.Rules) > maxRules {
-		add(fmt.Sprintf("%d rules: want at most %d", len(p.Rules), maxRules), "policy.rules")
-		return found
+		problem := fmt.Sprintf("%d rules: want at most %d", len(p.Rules), maxRules)
+		return append(found, &FieldError{"policy.rules", problem})
 	}
 	taken := make(map[string]int, len(p.Rules))
 	for i, r := range p.Rules {
 		var field *FieldError
-		if errors.As(r.Validate(), &field) {
-			add(field.Problem, "policy.rules[%d].%s", i, field.Key)
-			continue
-		}
-		if first, ok := taken[r.ID]; ok {
+		first, isTaken := taken[r.ID]
+		switch {
+		case errors.As(r.Validate(), &field):
+		case isTaken:
 			problem := fmt.Sprintf("%q is also the id of rules[%d]: want one that no other rule has", r.ID, first)
-			add(problem, "policy.rules[%d].id", i)
+			field = &FieldError{"id", problem}
+		default:
+			taken[r.ID] = i
 			continue
 		}
-		taken[r.ID] = i
+		found = append(found, &FieldError{fmt.Sprintf("policy.rules[%d].%s", i, field.Key), field.Problem})
 	}
 	return found
 }
@@ -240,21 +227,20 @@ func CheckOneOf[T ~string](value T, known ...T) string {
 	return ""
 }
 
-func checkFirst[T comparable](items []T, i int) string {
-	if slices.Contains(items[:i], items[i]) {
-		return fmt.Sprintf("%q appears twice: remove one of them", fmt.Sprint(items[i]))
-	}
-	return ""
-}
-
 // CheckAgents lists what is wrong with the names of agents in a list of the configuration.
 func CheckAgents(key string, agents []string) []*FieldError {
-	var found []*FieldError
-	for i, agent := range agents {
-		for _, problem := range []string{checkAgent(agent), checkFirst(agents, i)} {
-			if problem != "" {
-				found = append(found, &FieldError{fmt.Sprintf("%s[%d]", key, i), problem})
-			}
+	return checkList(key, agents, checkAgent)
+}
+
+// checkList lists what is wrong with the items of a list of the configuration, of which each may appear once.
+func checkList[T ~string](key string, items []T, check func(T) string) (found []*FieldError) {
+	for i, item := range items {
+		problem := check(item)
+		if problem == "" && slices.Contains(items[:i], item) {
+			problem = fmt.Sprintf("%q appears twice: remove one of them", item)
+		}
+		if problem != "" {
+			found = append(found, &FieldError{fmt.Sprintf("%s[%d]", key, i), problem})
 		}
 	}
 	return found

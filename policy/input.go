@@ -43,41 +43,42 @@ type Input struct {
 
 // readCommands are the commands of one input that were already analyzed.
 type readCommands struct {
-	mu                 sync.Mutex
-	analyzed, assessed map[string]shell.Analysis
+	mu    sync.Mutex
+	known map[readCommand]shell.Analysis
+}
+
+type readCommand struct {
+	text       string
+	isAssessed bool
 }
 
 // Keep returns the input in a form whose command is parsed once, however often it, or a copy of it, is judged or shown.
 // The input retains the result, so this is for pending requests, not for thousands from the past.
 func (in Input) Keep() Input {
-	in.read = &readCommands{analyzed: map[string]shell.Analysis{}, assessed: map[string]shell.Analysis{}}
+	in.read = &readCommands{known: map[readCommand]shell.Analysis{}}
 	return in
 }
 
 // analyze is [shell.Analyze] for the command of the input.
 func (in *Input) analyze(command string) shell.Analysis {
-	if in.read == nil {
-		return shell.Analyze(command)
-	}
-	return in.read.once(in.read.analyzed, command, shell.Analyze)
+	return in.read.once(readCommand{command, false}, shell.Analyze)
 }
 
 // assess is [shell.Assess] for the command of the input.
 func (in *Input) assess(command string) shell.Analysis {
-	if in.read == nil {
-		return shell.Assess(command)
-	}
-	return in.read.once(in.read.assessed, command, shell.Assess)
+	return in.read.once(readCommand{command, true}, shell.Assess)
 }
 
-func (c *readCommands) once(known map[string]shell.Analysis, command string,
-	read func(string) shell.Analysis) shell.Analysis {
+func (c *readCommands) once(command readCommand, read func(string) shell.Analysis) shell.Analysis {
+	if c == nil {
+		return read(command.text)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a, ok := known[command]
+	a, ok := c.known[command]
 	if !ok {
-		a = read(command)
-		known[command] = a
+		a = read(command.text)
+		c.known[command] = a
 	}
 	return a
 }

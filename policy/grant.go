@@ -460,22 +460,26 @@ func (g Grant) what(home string) string {
 		return fmt.Sprintf("change files below %s (no settings, hooks or keys)", plain(tilde(g.Edits, home)))
 	case g.Edits != "":
 		return fmt.Sprintf("write to %s", plain(tilde(g.Edits, home)))
-	case g.Command != nil && g.Command.Text != "" && g.Folder != g.CWD:
-		return fmt.Sprintf("run exactly %q from %s", g.Command.Text, plain(tilde(g.Folder, home)))
-	case g.Command != nil && g.Command.Text != "":
-		return fmt.Sprintf("run exactly %q", g.Command.Text)
-	case g.Command != nil && strings.HasPrefix(g.Command.Words[0], "docker") && slices.Contains(g.Command.Words, "exec"):
-		return fmt.Sprintf("run any command in the container of %q", g.Command)
-	case g.Command != nil && g.Folder != "" && g.Folder != g.CWD && !g.Command.IsOpen():
-		return fmt.Sprintf("run %q from %s with other harmless flags or texts", g.Command, plain(tilde(g.Folder, home)))
-	case g.Command != nil && !g.Command.IsOpen():
-		return fmt.Sprintf("run %q with other harmless flags or texts", g.Command)
-	case g.Command != nil && g.Folder != "" && g.Folder != g.CWD:
-		return fmt.Sprintf("run %q from %s with other arguments or project files", g.Command, plain(tilde(g.Folder, home)))
 	case g.Command != nil:
-		return fmt.Sprintf("run %q with other arguments or project files", g.Command)
+		return g.whatCommand(home)
 	}
 	return fmt.Sprintf("use %s with exactly this input", plain(g.Tool))
+}
+
+func (g Grant) whatCommand(home string) string {
+	from := ""
+	if g.Folder != "" && g.Folder != g.CWD {
+		from = " from " + plain(tilde(g.Folder, home))
+	}
+	switch {
+	case g.Command.Text != "":
+		return fmt.Sprintf("run exactly %q%s", g.Command.Text, from)
+	case strings.HasPrefix(g.Command.Words[0], "docker") && slices.Contains(g.Command.Words, "exec"):
+		return fmt.Sprintf("run any command in the container of %q", g.Command)
+	case !g.Command.IsOpen():
+		return fmt.Sprintf("run %q%s with other harmless flags or texts", g.Command, from)
+	}
+	return fmt.Sprintf("run %q%s with other arguments or project files", g.Command, from)
 }
 
 func (g Grant) object(home string) string {

@@ -190,13 +190,11 @@ func (f *facts) nothing() string {
 		return "no rule covers this"
 	}
 	verdicts, _ := f.judgeParts()
-	says := func(reason string, is func(PartState) bool) bool {
-		return slices.ContainsFunc(verdicts, func(v verdict) bool { return v.part.Why == reason && is(v.state) })
+	says := func(reason string, state PartState) bool {
+		return slices.ContainsFunc(verdicts, func(v verdict) bool { return v.part.Why == reason && v.state == state })
 	}
-	isCovered := func(state PartState) bool { return state == PartCovered }
-	isNew := func(state PartState) bool { return state == PartNew }
 	left := slices.DeleteFunc(slices.Clone(f.line.Reasons), func(reason string) bool {
-		return says(reason, isCovered) && !says(reason, isNew)
+		return says(reason, PartCovered) && !says(reason, PartNew)
 	})
 	return "no rule covers this; " + f.line.why(left)
 }

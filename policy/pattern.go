@@ -138,23 +138,25 @@ func collapse(p string) string {
 	return p
 }
 
-func reroot(p string) (string, bool) {
-	base, rest := p, ""
-	if hasMeta(p) {
-		base, rest = doublestar.SplitPattern(p)
+// splitPattern splits a pattern into the path that is fixed, and the rest.
+func splitPattern(p string) (base, rest string) {
+	if !hasMeta(p) {
+		return p, ""
 	}
+	return doublestar.SplitPattern(p)
+}
+
+func reroot(p string) (string, bool) {
+	base, rest := splitPattern(p)
 	if !filepath.IsAbs(filepath.FromSlash(base)) || base == "/" {
 		return "", false
 	}
 	real, ok := resolve(filepath.FromSlash(base))
-	if !ok {
-		return "", false
-	}
 	real = filepath.ToSlash(real)
-	if real == base {
+	switch {
+	case !ok, real == base:
 		return "", false
-	}
-	if rest == "" {
+	case rest == "":
 		return escapeGlob(real), true
 	}
 	return strings.TrimSuffix(escapeGlob(real), "/") + "/" + rest, true
@@ -169,10 +171,7 @@ func (p pattern) match(path string) bool {
 func bases(globs []string) []string {
 	var bases []string
 	for _, g := range globs {
-		base := g
-		if hasMeta(g) {
-			base, _ = doublestar.SplitPattern(g)
-		}
+		base, _ := splitPattern(g)
 		if base == "." || base == "/" {
 			return nil
 		}

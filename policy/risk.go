@@ -329,21 +329,19 @@ func (r *risks) changesSpecial(a *access, what string) bool {
 		r.add(shell.Danger, "Writes to a device: {{.What}}", what)
 		return true
 	}
-	special := false
-	e := r.find(a, guarded())
-	if s := r.find(a, secrets()); s != nil && (!s.doubt || e == nil) {
+	s, e := r.find(a, secrets()), r.find(a, guarded())
+	isSecret := s != nil && (!s.doubt || e == nil)
+	if isSecret {
 		r.add(shell.Danger, "Changes keys or passwords: {{.What}}", what)
-		special = true
 	} else if e != nil {
 		r.add(shell.Danger, e.about+": {{.What}}", what)
-		special = true
 	} else if e := r.find(a, notable()); e != nil {
 		r.add(shell.Caution, e.about+": {{.What}}", what)
 	}
 	if a.real != a.clean && r.isText(a) && !r.isInside(a) {
 		r.add(shell.Danger, "A link leads out of the project: {{.What}}", what)
 	}
-	return special
+	return isSecret || e != nil
 }
 
 func (r *risks) find(a *access, list *nameList) *nameEntry {

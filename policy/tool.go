@@ -142,13 +142,10 @@ func parseTools(text string) (agents []string, tools map[string]tool, err error)
 		words := strings.Fields(line)
 		switch {
 		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
-			continue
 		case words[0] == "agents:":
 			agents = words[1:]
-			continue
 		case words[0] == "passes:":
 			passing = words[1:]
-			continue
 		case words[0] == "paths:":
 			for _, word := range words[1:] {
 				set, ok := spellings[word]
@@ -157,19 +154,18 @@ func parseTools(text string) (agents []string, tools map[string]tool, err error)
 				}
 				set(&paths)
 			}
-			continue
 		case len(words) < 2:
 			return nil, nil, fmt.Errorf("%q names no tool", words[0])
-		}
-		if _, ok := tools[words[1]]; ok {
+		case tools[words[1]].fields != nil:
 			return nil, nil, fmt.Errorf("%s appears twice", words[1])
+		default:
+			t, err := parseTool(words[0], words[2:])
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", words[1], err)
+			}
+			t.paths, t.passes = paths, slices.Contains(passing, words[1])
+			tools[words[1]] = t
 		}
-		t, err := parseTool(words[0], words[2:])
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", words[1], err)
-		}
-		t.paths, t.passes = paths, slices.Contains(passing, words[1])
-		tools[words[1]] = t
 	}
 	return agents, tools, nil
 }

@@ -2,19 +2,12 @@ package policy
 
 import (
 	"cmp"
-	_ "embed"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"nod/policy/shell"
 )
-
-//go:embed names/foreign.txt
-var foreignNames string
-
-var foreign = sync.OnceValue(func() *nameList { return newNameList(foreignNames) })
 
 // A command line may run if every part of it may: each simple command only reads, or a rule or a grant covers
 // it, and every file that output is redirected to is covered as well.

@@ -1,13 +1,11 @@
 package policy
 
 import (
-	_ "embed"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/adrg/xdg"
 	"golang.org/x/text/unicode/norm"
@@ -103,12 +101,6 @@ func (g guard) mentionsOwn(text string) bool {
 	})
 }
 
-//go:embed names/guarded.txt
-var guardedNames string
-
-// guarded lists settings of agents, git hooks, what runs at log-in, and keys.
-var guarded = sync.OnceValue(func() *nameList { return newNameList(guardedNames) })
-
 // GuardedIn returns a test whether a path is, or is inside, a guarded place. It goes by names, and by what git's
 // configuration and settings of agents name in the project. A link also counts if such a place can be below it.
 func GuardedIn(project string) func(path string, isLink bool) bool {
@@ -135,15 +127,6 @@ func fold(s string) string {
 	}
 	return strings.ToLower(norm.NFC.String(s))
 }
-
-//go:embed names/secrets.txt
-var secretNames string
-
-var secrets = sync.OnceValue(func() *nameList {
-	l := newNameList(secretNames)
-	l.copies = true
-	return l
-})
 
 // IsSecret reports whether a path is, or is inside, a place that keeps keys, passwords or tokens, going by its names
 // alone.

@@ -2,9 +2,11 @@ package policy
 
 import (
 	"cmp"
+	"embed"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -56,6 +58,24 @@ const (
 	inHome
 	fromRoot
 )
+
+//go:embed names
+var nameFiles embed.FS
+
+var (
+	guarded = listed("guarded.txt") // settings of agents, git hooks, what runs at log-in, and keys
+	secrets = listed("secrets.txt")
+	foreign = listed("foreign.txt")
+	notable = listed("notable.txt")
+)
+
+// listed returns a list that is read when it is first needed.
+func listed(file string) func() *nameList {
+	return sync.OnceValue(func() *nameList {
+		text, _ := nameFiles.ReadFile("names/" + file)
+		return newNameList(string(text))
+	})
+}
 
 func newNameList(text string) *nameList {
 	l := &nameList{byName: map[string][]int{}, ends: map[string]bool{}, names: map[string]bool{}}

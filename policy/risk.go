@@ -1,7 +1,6 @@
 package policy
 
 import (
-	_ "embed"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"nod/policy/shell"
 	"nod/policy/shell/language"
@@ -18,11 +16,6 @@ import (
 
 // A Risk is one thing that a user should see before allowing a call.
 type Risk = shell.Risk
-
-//go:embed names/notable.txt
-var notableNames string
-
-var notable = sync.OnceValue(func() *nameList { return newNameList(notableNames) })
 
 // Risks returns what a user should see before allowing a call, the worst first, based on the current disk. It only
 // informs, and keeps an allow from applying everywhere: nothing is allowed because of it.
@@ -116,23 +109,30 @@ func (r *risks) add(level shell.Level, text, what string) {
 }
 
 func (r *risks) command(command string) {
+	look := expansion{left: maxLooked}
+	r.eachAccess(command, func(one shell.Access) {
+		found := r.locateAll([]shell.Access{one}, r.part.In, &look)
+		r.matches(found)
+		switch {
+		case isAll(found[0].clean):
+			found = found[:1]
+		case len(found) > 1:
+			found = found[1:] // what a pattern matches says more than the pattern
+		}
+		for k := range found {
+			r.access(&found[k])
+		}
+	})
+}
+
+// eachAccess notes the risks that a command itself shows, and visits what its parts reach.
+func (r *risks) eachAccess(command string, visit func(shell.Access)) {
 	a := r.call.Input.assess(command)
 	r.list = append(r.list, a.Risks...)
-	look := expansion{left: maxLooked}
 	for i := range a.Parts {
 		r.part = &a.Parts[i]
 		for _, one := range slices.Concat(r.part.Accesses, r.part.Output) {
-			found := r.locateAll([]shell.Access{one}, r.part.In, &look)
-			r.matches(found)
-			switch {
-			case isAll(found[0].clean):
-				found = found[:1]
-			case len(found) > 1:
-				found = found[1:] // what a pattern matches says more than the pattern
-			}
-			for k := range found {
-				r.access(&found[k])
-			}
+			visit(one)
 		}
 	}
 	r.part = nil
@@ -491,14 +491,7 @@ func TextRisks(call Call) []Risk {
 		}
 		return r.list
 	}
-	a := call.Input.assess(command)
-	r.list = append(r.list, a.Risks...)
-	for i := range a.Parts {
-		r.part = &a.Parts[i]
-		for _, one := range slices.Concat(r.part.Accesses, r.part.Output) {
-			r.changesByName(one.Path, one.Kind)
-		}
-	}
+	r.eachAccess(command, func(a shell.Access) { r.changesByName(a.Path, a.Kind) })
 	return r.list
 }
 

@@ -17,10 +17,11 @@ import (
 // An ExampleResult is the result of one example of a rule.
 type ExampleResult struct {
 	Rule    string `json:"rule"`              // its id
-	Key     string `json:"-"`                 // as in "policy.rules[2].examples.match[0]"
 	Text    string `json:"example"`           // as it is written
 	Match   bool   `json:"match"`             // the rule should match it
 	Problem string `json:"problem,omitempty"` // why the example failed
+
+	key string // as in "policy.rules[2].examples.match[0]"
 }
 
 // TryExamples tries the examples of all rules, which must be valid.
@@ -28,7 +29,7 @@ func (p Policy) TryExamples(places Places) []ExampleResult {
 	var all []ExampleResult
 	for i, r := range p.Rules {
 		for _, result := range r.tryExamples(places) {
-			result.Key = fmt.Sprintf("policy.rules[%d].%s", i, result.Key)
+			result.key = fmt.Sprintf("policy.rules[%d].%s", i, result.key)
 			all = append(all, result)
 		}
 	}
@@ -49,7 +50,7 @@ func (r Rule) CheckExamples() error {
 func failures(results []ExampleResult) (failed []*FieldError) {
 	for _, e := range results {
 		if e.Problem != "" {
-			failed = append(failed, &FieldError{e.Key, fmt.Sprintf("%q: %s", e.Text, e.Problem)})
+			failed = append(failed, &FieldError{e.key, fmt.Sprintf("%q: %s", e.Text, e.Problem)})
 		}
 	}
 	return failed
@@ -58,10 +59,10 @@ func failures(results []ExampleResult) (failed []*FieldError) {
 func (e Examples) all() []ExampleResult {
 	var all []ExampleResult
 	for i, text := range e.Match {
-		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.match[%d]", i), Text: text, Match: true})
+		all = append(all, ExampleResult{key: fmt.Sprintf("examples.match[%d]", i), Text: text, Match: true})
 	}
 	for i, text := range e.NoMatch {
-		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.no_match[%d]", i), Text: text})
+		all = append(all, ExampleResult{key: fmt.Sprintf("examples.no_match[%d]", i), Text: text})
 	}
 	return all
 }

@@ -78,7 +78,7 @@ func (r Rule) texts() []ruleText {
 			ruleText{fmt.Sprintf("args[%d].value", i), arg.Value, nil})
 	}
 	for _, e := range r.Examples.all() {
-		texts = append(texts, ruleText{e.Key, e.Text, nil})
+		texts = append(texts, ruleText{e.key, e.Text, nil})
 	}
 	return texts
 }

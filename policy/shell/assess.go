@@ -39,7 +39,7 @@ const (
 // finds.
 func Assess(command string) Analysis {
 	whole := unreadable(command) == ""
-	a, isOpen := Analysis{Opaque: !whole}, false
+	a, isOpen := Analysis{opaque: !whole}, false
 	known := map[any]bool{}
 	for _, blank := range []bool{false, true} {
 		text, places := visible(command, blank)
@@ -91,7 +91,7 @@ func (a *Analysis) add(b Analysis, known map[any]bool) {
 		}
 	}
 	a.Deletes, a.Network, a.DrivesScreen = a.Deletes || b.Deletes, a.Network || b.Network, a.DrivesScreen || b.DrivesScreen
-	a.Opaque, a.Unreadable = a.Opaque || b.Opaque, a.Unreadable || b.Unreadable
+	a.opaque, a.Unreadable = a.opaque || b.opaque, a.Unreadable || b.Unreadable
 }
 
 const maxAssessed = 64 << 10

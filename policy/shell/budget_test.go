@@ -130,7 +130,7 @@ func TestWhatCostsTooMuchIsAskedAbout(t *testing.T) {
 		"rm x; a='" + strings.Repeat("x;", 4500) + "'; " + strings.Repeat(`sh -c "$a"; `, 70),
 	} {
 		a := Analyze(line)
-		if !a.Unreadable || !a.Opaque || a.ReadOnly || a.Whole == "" || len(a.Parts) == 0 || a.Parts[0].Text != "rm x" {
+		if !a.Unreadable || !a.opaque || a.ReadOnly || a.Whole == "" || len(a.Parts) == 0 || a.Parts[0].Text != "rm x" {
 			t.Errorf("%.60q…: %+v", line, a)
 		}
 		seen := Assess(line)

@@ -293,8 +293,8 @@ func TestOpaque(t *testing.T) {
 		"sh -c \"$x\"": true, "cd $x && rm y": true,
 		"rm {a,b}": false, "ls 'x": true, "sh -c 'rm \"'": true, "make": true, "cd && rm x": false, "cd - && rm x": true,
 	} {
-		if got := Analyze(command).Opaque; got != want {
-			t.Errorf("Analyze(%q).Opaque = %v, want %v", command, got, want)
+		if got := Analyze(command).opaque; got != want {
+			t.Errorf("Analyze(%q).opaque = %v, want %v", command, got, want)
 		}
 	}
 }

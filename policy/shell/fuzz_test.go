@@ -84,7 +84,7 @@ func checkHonest(t *testing.T, command string, a Analysis) {
 			t.Errorf("%q: reason %q cannot be shown", command, reason)
 		}
 	}
-	if a.ReadOnly && (a.Deletes || a.Network || a.Opaque || a.Unreadable || a.Whole != "" || a.DrivesScreen) {
+	if a.ReadOnly && (a.Deletes || a.Network || a.opaque || a.Unreadable || a.Whole != "" || a.DrivesScreen) {
 		t.Errorf("%q: read-only, but %+v", command, a)
 	}
 	for _, p := range a.Parts {

@@ -50,9 +50,9 @@ type Analysis struct {
 	Network  bool // a program that reaches the network is started
 	Near     bool // it contacts a server on this computer that it has not started
 
-	// Opaque means that Parts lack something that is known only when the command runs: a variable, a
+	// opaque means that Parts lack something that is known only when the command runs: a variable, a
 	// substitution, a script that is not spelled out, or a text that could not be read at all.
-	Opaque bool
+	opaque bool
 	// Unreadable means that the text could not be read: hidden characters, a program name in look-alike
 	// letters, too long, or no valid shell. No rule should allow it.
 	Unreadable bool
@@ -94,7 +94,7 @@ func analyze(command string, lang syntax.LangVariant) Analysis {
 var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.KeepComments(true)) }}
 
 func unread(problem string) Analysis {
-	return Analysis{Unreadable: true, Opaque: true, Whole: problem, Reasons: []string{problem}}
+	return Analysis{Unreadable: true, opaque: true, Whole: problem, Reasons: []string{problem}}
 }
 
 // refuse notes why the command is not read-only. It ignores an empty problem.
@@ -148,7 +148,7 @@ func (w *walk) finish() Analysis {
 		w.refuse(problem)
 	}
 	if w.isSpent() {
-		w.Unreadable, w.Opaque = true, true
+		w.Unreadable, w.opaque = true, true
 		w.bind("It would cost nod too much time or memory to read.")
 		w.runsAnything()
 	}

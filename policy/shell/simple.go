@@ -325,7 +325,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 		w.readText(strings.Join(texts(words), " "), at)
 	}
 	if p.Why != "" {
-		if w.Opaque = true; name.varies || name.glob {
+		if w.opaque = true; name.varies || name.glob {
 			w.runsAnything()
 		}
 		for _, text := range slices.Concat(w.said, w.assigned) {

@@ -108,7 +108,7 @@ func (w *walk) surveyScript(r *reading, args []string) {
 		scriptText(r, word{text: rest[at]})
 		return
 	}
-	w.Opaque = true
+	w.opaque = true
 }
 
 // runsCode reports whether a program runs code that nod does not read.
@@ -157,14 +157,14 @@ func looksLikePath(s string) bool {
 
 func (w *walk) script(text string, at places) {
 	if w.nested == maxNested || len(text) > language.MaxLength || !w.spend(stepsParse*len(text)) {
-		w.Opaque = true
+		w.opaque = true
 		w.bind("It runs a script that is longer or deeper than nod reads.")
 		w.runsAnything()
 		return
 	}
 	file := parse(text)
 	if file == nil {
-		w.Opaque = true
+		w.opaque = true
 		w.bind("It runs a script that is not valid shell, or not in a form that nod can read.")
 		w.readText(text, at)
 		return

@@ -78,7 +78,7 @@ func (w *walk) file(f *syntax.File) {
 		w.comments(f)
 	}
 	w.statements(f.Stmts, places{""})
-	if w.interprets || w.Opaque {
+	if w.interprets || w.opaque {
 		w.DrivesScreen = w.DrivesScreen || namesScreen(w.source)
 	}
 }
@@ -631,7 +631,7 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 	if read.known {
 		return
 	}
-	w.Opaque = w.Opaque || read.doubt != ""
+	w.opaque = w.opaque || read.doubt != ""
 	if w.watch != nil {
 		w.open = true
 	}
@@ -744,7 +744,7 @@ func (w *walk) cd(words []word, at places) outcome {
 	case len(words) == 1 && words[0].known && !words[0].glob && words[0].text != "-" && words[0].text != "":
 		to = words[0].text
 	case len(words) > 0:
-		w.Opaque = true
+		w.opaque = true
 		w.bind("It changes the folder in a way that nod can't follow.")
 		return same(at)
 	}

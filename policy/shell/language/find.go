@@ -8,8 +8,8 @@ import (
 // Find judges the words after find: folders, then an expression. The folders are in Use.Trees (the current one when
 // none is named), files whose times or kinds alone are read in Use.Looks. Programs of -exec with ; or + are in
 // Use.Runs, one list of words each, with {} for the paths that are found: the caller reads them. What writes (-fprint
-// and the like), removes (-delete) or follows links (-L, -follow, -H) is an error with Use.Writes, Use.Deletes or
-// Use.Links set. After an error, Use also covers the rest of the expression.
+// and the like), removes (-delete) or follows links (-L, -follow, -H) is an error, with Use.Writes or Use.Deletes set.
+// After an error, Use also covers the rest of the expression.
 //
 // The tests are those that GNU findutils 4.10 and BSD find share, or that one of them refuses.
 func Find(words []string) (Use, error) {
@@ -33,7 +33,7 @@ func Find(words []string) (Use, error) {
 	if len(use.Names) > 0 && (isOpen || !isNamed) {
 		use.Names = append(use.Names, "*")
 	}
-	if use.Links {
+	if use.links {
 		first = cmp.Or(first, error(refusal("find follows links out of the folder.")))
 	}
 	return use, first
@@ -143,7 +143,7 @@ var (
 
 func (u *Use) findFolders(words []string) []string {
 	for len(words) > 0 && findLeading.Has(words[0]) {
-		u.Links = u.Links || words[0] == "-H" || words[0] == "-L"
+		u.links = u.links || words[0] == "-H" || words[0] == "-L"
 		words = words[1:]
 	}
 	for len(words) > 0 && !strings.HasPrefix(words[0], "-") && !findPlain.Has(words[0]) {
@@ -161,7 +161,7 @@ func (u *Use) findTest(test string, rest []string) ([]string, error) {
 	case findPlain.Has(test):
 		return rest, nil
 	case test == "-follow":
-		u.Links = true
+		u.links = true
 		return rest, nil
 	case test == "-delete":
 		u.Deletes = true

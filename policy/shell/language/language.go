@@ -33,7 +33,7 @@ type Use struct {
 	Writes  []string // files that are made or overwritten
 	Removes []string // files that are removed, or moved away
 	Deletes bool     // what is found below Trees is removed
-	Links   bool     // links are followed to get to Trees or while walking them
+	links   bool     // links are followed to get to Trees or while walking them
 	Names   []string // patterns of the names that find looks for; of a regular expression roughly what it matches
 	Runs    []run    // commands that find runs
 	Grows   float64  // how many times it may lengthen a text, if known

@@ -17,7 +17,7 @@ type Compiled struct {
 	grants   []Grant
 	guard    guard
 	places   Places
-	trusted  map[string]bool
+	trusted  []string
 	roots    []*pattern // trusted folders, with all that is below
 	auto     [6]bool    // by place in [Classes]
 	askAll   bool
@@ -46,16 +46,12 @@ func Compile(p Policy, places Places) (*Compiled, error) {
 		return nil, problems[0]
 	}
 	c := &Compiled{
-		guard: newGuard(places), places: places, askAll: p.AskEverything,
-		trusted: make(map[string]bool, len(p.TrustedAgents)),
-	}
-	for _, agent := range p.TrustedAgents {
-		c.trusted[agent] = true
+		guard: newGuard(places), places: places, askAll: p.AskEverything, trusted: p.TrustedAgents,
+		confined: p.Sandbox.ReadOnly, hosts: p.Sandbox.Hosts,
 	}
 	for _, root := range p.TrustedRoots {
 		c.roots = append(c.roots, newPattern(root, places.Home, true))
 	}
-	c.confined, c.hosts = p.Sandbox.ReadOnly, p.Sandbox.Hosts
 	for _, folder := range p.Sandbox.Projects {
 		if at := locate(folder, "", places.Home); c.guard.mayContain(at) {
 			c.projects = append(c.projects, at)

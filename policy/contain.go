@@ -122,8 +122,7 @@ func (f *facts) confinement(project string) (in Confinement, problem string) {
 		return in, "only commands for a POSIX shell run there"
 	case project == "" || !f.policy.guard.mayContain(place{real: project}):
 		return in, "nod can't tell which project it works in"
-	}
-	if f.line.Lingers {
+	case f.line.Lingers:
 		return in, "it leaves a program running, which the sandbox would end with the command"
 	}
 	in = Confinement{Project: project, Write: !f.line.ReadOnly, Near: f.line.Near}

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -181,7 +182,7 @@ func newFacts(call *Call, p *Compiled, now time.Time) *facts {
 
 func inputFacts(call *Call, p *Compiled) *facts {
 	f := &facts{call: call, policy: p}
-	f.class = classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
+	f.class = classify(call.Agent, call.Tool, call.Declared, slices.Contains(p.trusted, call.Agent))
 	f.tool, f.isKnown = lookup(call.Agent, call.Tool)
 	if f.ownClass = f.class; f.isKnown {
 		f.ownClass = f.tool.class

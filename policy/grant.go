@@ -401,8 +401,7 @@ func grantsText(list []Grant, home string) string {
 		return list[0].text(home)
 	}
 	first := list[0]
-	text := fmt.Sprintf("%s (%s) may do this in %s, %s:",
-		first.agent(), first.program(), first.where(home), first.Scope.until())
+	text := fmt.Sprintf("%s may do this in %s, %s:", first.who(), first.where(home), first.Scope.until())
 	for _, g := range list {
 		text += "\n· " + g.what(home)
 	}
@@ -413,21 +412,11 @@ func grantsText(list []Grant, home string) string {
 func (g Grant) Text() string { return g.text(homeFolder()) }
 
 func (g Grant) text(home string) string {
-	return fmt.Sprintf("%s (%s) may %s in %s, %s", g.agent(), g.program(), g.what(home), g.where(home), g.Scope.until())
+	return fmt.Sprintf("%s may %s in %s, %s", g.who(), g.what(home), g.where(home), g.Scope.until())
 }
 
-func (g Grant) agent() string {
-	if g.Agent == "" {
-		return "an unnamed agent"
-	}
-	return plain(g.Agent)
-}
-
-func (g Grant) program() string {
-	if g.Program == "" {
-		return "program not verified"
-	}
-	return plain(g.Program)
+func (g Grant) who() string {
+	return cmp.Or(plain(g.Agent), "an unnamed agent") + " (" + cmp.Or(plain(g.Program), "program not verified") + ")"
 }
 
 func (g Grant) where(home string) string {

@@ -151,17 +151,11 @@ func (f *facts) add(a access, only string) {
 // cutGlob splits a pattern into the folder that it leads to before its first wildcard, empty if it stays in the folder
 // it starts in, and the rest. A pattern that climbs after a wildcard is lost.
 func cutGlob(glob string) (base, rest string, lost bool) {
-	wild := strings.IndexAny(glob, wildcards)
+	wild, climbs := strings.IndexAny(glob, wildcards), strings.Contains(glob, "..")
 	switch {
-	case !strings.Contains(glob, "..") && mayClimb(glob):
+	case !climbs && mayClimb(glob), wild >= 0 && strings.Contains(glob[wild:], ".."):
 		return "", "", true
-	case wild < 0 && !isRooted(glob) && !strings.Contains(glob, ".."):
-		return "", glob, false
-	case wild < 0:
-		return glob, "", false
-	case strings.Contains(glob[wild:], ".."):
-		return "", "", true
-	case !isRooted(glob) && !strings.Contains(glob, ".."):
+	case !climbs && !isRooted(glob):
 		return "", glob, false
 	}
 	base, rest = cutFolder(glob)
@@ -361,8 +355,8 @@ func NamedFiles(call Call) []namedFile {
 func Changes(call Call) (paths []string) {
 	places := DefaultPlaces()
 	reached := newFacts(&call, &Compiled{guard: newGuard(places), places: places}, time.Time{}).reach()
-	for i := range reached {
-		if a := &reached[i]; a.changes() {
+	for _, a := range reached {
+		if a.changes() {
 			paths = append(paths, a.paths()...)
 		}
 	}

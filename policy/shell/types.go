@@ -345,13 +345,10 @@ func member(r *reading, w word) string {
 }
 
 func gitGroup(_ *reading, w word) string {
-	if format, ok := strings.CutPrefix(w.text, "format:"); ok {
-		return problemOf(language.GitFormat(format))
-	}
 	if w.text == "author" || w.text == "committer" || strings.HasPrefix(w.text, "trailer:") {
 		return ""
 	}
-	return problemOf(language.GitFormat(w.text))
+	return problemOf(language.GitFormat(strings.TrimPrefix(w.text, "format:")))
 }
 
 // gitKey judges a key of git's configuration: its section must hold no secrets.

@@ -102,17 +102,15 @@ func (c *Compiled) find(f *facts, from Effect) *compiledRule {
 type compiledRule struct {
 	Rule    // its class as in [Classes]
 	reason  string
-	tool    nameGlob
 	run     []shell.Pattern
 	program *pattern
 	path    *pattern
 	cwd     *pattern
-	server  nameGlob
 	expires time.Time // zero: never
 }
 
 func newCompiledRule(r Rule, home string) compiledRule {
-	c := compiledRule{Rule: r, reason: reason(r), tool: nameGlob(r.Tool), server: nameGlob(r.Server)}
+	c := compiledRule{Rule: r, reason: reason(r)}
 	c.expires, _ = expiry(r.Expires) // which was validated
 	for _, text := range r.Run {
 		run, _ := shell.ParsePattern(text)
@@ -140,7 +138,7 @@ func reason(r Rule) string {
 // matches checks every matcher of the rule, the cheapest first.
 func (r *compiledRule) matches(f *facts) bool {
 	return r.matchesClass(f) && r.appliesTo(f) && (r.Effect != Sandbox || f.runsCommand()) &&
-		(r.server == "" || r.matchesServer(f)) &&
+		(r.Server == "" || r.matchesServer(f)) &&
 		(r.Command == "" || r.matchesCommand(f)) &&
 		(len(r.run) == 0 || r.matchesRun(f)) &&
 		(r.Host == "" || r.matchesHost(f)) &&
@@ -154,18 +152,12 @@ func (r *compiledRule) matchesClass(f *facts) bool {
 	if r.Effect.Permits() {
 		return r.Class == "" || r.Class == f.class && r.Class == f.ownClass
 	}
-	return r.Class == "" || r.Class == f.class || r.Class == f.ownClass || slices.Contains(f.lineClasses(), r.Class)
+	return r.Class == "" || r.Class == f.class || r.Class == f.ownClass || f.lineDoes(r.Class)
 }
 
-// lineClasses returns the classes of what a command line does besides running programs: deleting, and reaching others.
-func (f *facts) lineClasses() (classes []Class) {
-	if f.line != nil && f.line.Deletes {
-		classes = append(classes, Destructive)
-	}
-	if f.line != nil && f.line.Network {
-		classes = append(classes, Network)
-	}
-	return classes
+// lineDoes reports whether a command line deletes or reaches others, as tools of a class do.
+func (f *facts) lineDoes(c Class) bool {
+	return f.line != nil && (c == Destructive && f.line.Deletes || c == Network && f.line.Network)
 }
 
 func (r *compiledRule) wouldMatch(f *facts) bool {
@@ -180,7 +172,7 @@ func (r *compiledRule) matchesCommand(f *facts) bool {
 	if !f.input.isRun || f.input.command != r.Command {
 		return false
 	}
-	return !r.Effect.Permits() || ((isShell(f.call.Tool) || r.tool != "") && f.input.onlyRuns())
+	return !r.Effect.Permits() || ((isShell(f.call.Tool) || r.Tool != "") && f.input.onlyRuns())
 }
 
 // matchesFolder checks the folder that the call works in, and the one that a shell is told to change to. To allow, both

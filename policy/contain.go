@@ -10,6 +10,7 @@ import (
 
 	"nod/ownfile"
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // A command may run where it can do no harm, in the sandbox: because a rule says so, or because nothing else allows it
@@ -231,16 +232,18 @@ func (c *Compiled) Forbids(path string, now time.Time) (read, change bool) {
 }
 
 func (r *compiledRule) isForChanges() bool {
-	if r.Class != "" || r.tool == "" {
+	if r.Class != "" || r.Tool == "" {
 		return r.Class == Write
 	}
 	isFound := false
 	for _, tools := range catalogue() {
 		for name, t := range tools {
-			if r.tool.match(name) && t.class != Write {
+			if !language.Wildcard(r.Tool, name) {
+				continue
+			}
+			if isFound = true; t.class != Write {
 				return false
 			}
-			isFound = isFound || r.tool.match(name)
 		}
 	}
 	return isFound

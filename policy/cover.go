@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // A command line may run if every part of it may: each simple command only reads, or a rule or a grant covers
@@ -30,7 +31,7 @@ func newPartIndex(rules []compiledRule) partIndex {
 			}
 		}
 		if r.Effect == Allow && r.path != nil && (r.Class == "" || r.Class == Write) && r.Command == "" &&
-			len(r.run) == 0 && r.Host == "" && r.server == "" && len(r.Args) == 0 {
+			len(r.run) == 0 && r.Host == "" && r.Server == "" && len(r.Args) == 0 {
 			ix.writes = append(ix.writes, r)
 		}
 	}
@@ -187,7 +188,7 @@ func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 func (r *compiledRule) appliesTo(f *facts) bool {
 	isMatch := func(program string) bool { return r.program.match(filepath.ToSlash(program)) }
 	return r.inForce(f.now) && (r.Session == "" || r.Session == f.call.Session) &&
-		(r.Agent == "" || r.Agent == f.call.Agent) && (r.tool == "" || r.tool.match(f.call.Tool)) &&
+		(r.Agent == "" || r.Agent == f.call.Agent) && (r.Tool == "" || language.Wildcard(r.Tool, f.call.Tool)) &&
 		(r.program == nil || slices.ContainsFunc(f.call.Programs, isMatch)) && (r.cwd == nil || r.matchesFolder(f))
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	strict "github.com/go-json-experiment/json"
+
+	"nod/policy/shell/language"
 )
 
 // An ExampleResult is the result of one example of a rule.
@@ -127,7 +129,7 @@ func (r Rule) exampleCall(text string, places Places) (Call, error) {
 		Program string          `json:"program"`
 	}{Agent: r.Agent, Session: r.Session, CWD: r.exampleFolder(places.Home), Program: literalOr(r.Program, places.Home)}
 	field := "command"
-	if nameGlob(r.Tool).isLiteral() {
+	if !isWild(r.Tool) {
 		e.Tool = r.Tool
 	}
 	if len(r.Run) > 0 {
@@ -167,7 +169,7 @@ func (r Rule) exampleShell() (agent, tool, field string) {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(catalogue()[agent])) {
-			if t := catalogue()[agent][name]; t.isPosix && (r.Tool == "" || nameGlob(r.Tool).match(name)) {
+			if t := catalogue()[agent][name]; t.isPosix && (r.Tool == "" || language.Wildcard(r.Tool, name)) {
 				return agent, name, t.commandField()
 			}
 		}

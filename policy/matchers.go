@@ -101,7 +101,7 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 		return false
 	}
 	for i := 1; i < len(rest); i++ {
-		if strings.HasPrefix(rest[i:], mark) && r.server.match(rest[:i]) {
+		if strings.HasPrefix(rest[i:], mark) && language.Wildcard(r.Server, rest[:i]) {
 			return true
 		}
 	}
@@ -151,9 +151,9 @@ var (
 
 func (r *compiledRule) mayFetch(f *facts) bool {
 	if f.isKnown {
-		return f.tool.fetches && (f.class == Network || r.Class != "" || r.tool != "")
+		return f.tool.fetches && (f.class == Network || r.Class != "" || r.Tool != "")
 	}
-	return isFetcher(f.call.Tool) || strings.Trim(string(r.tool), "*?") != ""
+	return isFetcher(f.call.Tool) || strings.Trim(r.Tool, "*?") != ""
 }
 
 func (r *compiledRule) isHost(host string) bool { return MatchesHost(r.Host, host) }
@@ -233,7 +233,7 @@ func (in *input) addAddress(address string) {
 func (r *compiledRule) matchesArgs(f *facts) bool {
 	return !slices.ContainsFunc(r.Args, func(a Arg) bool {
 		value, isThere := f.arg(a.Field, !r.Effect.Permits())
-		return !isThere || !nameGlob(a.Value).match(value)
+		return !isThere || !language.Wildcard(a.Value, value)
 	})
 }
 

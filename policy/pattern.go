@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
-
-	"nod/policy/shell/language"
 )
 
 // foldsCase says that the file systems here usually treat SRC and src as the same file.
@@ -45,12 +43,9 @@ func newPattern(p, home string, below bool) *pattern {
 		p = escapeGlob(filepath.ToSlash(home)) + p[1:]
 	}
 	p = collapse(p)
-	globs := []string{p}
+	globs := []string{fold(p)}
 	if real, ok := reroot(p); ok {
-		globs = append(globs, real)
-	}
-	for i, g := range globs {
-		globs[i] = fold(g)
+		globs = append(globs, fold(real))
 	}
 	if below {
 		for _, g := range globs {
@@ -187,10 +182,3 @@ func hasMeta(p string) bool { return strings.ContainsAny(p, `*?[{\`) }
 var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
 
 func escapeGlob(s string) string { return globEscaper.Replace(s) }
-
-// A nameGlob matches names that are not paths: * is any text, ? one character, everything else itself.
-type nameGlob string
-
-func (g nameGlob) isLiteral() bool { return !strings.ContainsAny(string(g), "*?") }
-
-func (g nameGlob) match(name string) bool { return language.Wildcard(string(g), name) }

@@ -123,7 +123,7 @@ func (f *facts) acts() bool {
 	if !ok {
 		return false
 	}
-	return len(f.lineClasses()) > 0 || hasWord(command, actWords) || f.isRisky()
+	return f.lineDoes(Destructive) || f.lineDoes(Network) || hasWord(command, actWords) || f.isRisky()
 }
 
 const actWords language.Words = "add clean delete deploy destroy drop erase install post prune publish purge " +

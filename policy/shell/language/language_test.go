@@ -1,6 +1,7 @@
 package language_test
 
 import (
+	"strings"
 	"testing"
 
 	"nod/policy/shell/language"
@@ -16,5 +17,25 @@ func TestWordsHas(t *testing.T) {
 		if got := all.Has(word); got != want {
 			t.Errorf("Has(%q) = %t, want %t", word, got, want)
 		}
+	}
+}
+
+func TestWildcard(t *testing.T) {
+	tests := []struct {
+		glob, name string
+		want       bool
+	}{
+		{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "a/b", true}, {"?", "", false}, {"?", "中", true},
+		{"a*", "a", true}, {"a*c", "abcbc", true}, {"a*c", "abcb", false}, {"*b*", "abc", true}, {"a?c", "abc", true},
+		{"a?c", "ac", false}, {"a**c", "ac", true}, {`a\*`, `a\x`, true}, {"[a]", "a", false}, {"a", "A", false},
+	}
+	for _, tt := range tests {
+		if got := language.Wildcard(tt.glob, tt.name); got != tt.want {
+			t.Errorf("%q on %q: %v, want %v", tt.glob, tt.name, got, tt.want)
+		}
+	}
+	hostile := strings.Repeat("*a", 50) + "b" // must not take for ever
+	if language.Wildcard(hostile, strings.Repeat("a", 2000)) {
+		t.Error("matched")
 	}
 }

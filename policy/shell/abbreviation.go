@@ -91,15 +91,8 @@ func begins(long, short string) bool {
 		return short != ""
 	}
 	all, starts := parts(long), parts(short)
-	if isFlag(short) || len(starts) == 0 || len(starts) > len(all) {
-		return false
-	}
-	for i, start := range starts {
-		if !strings.HasPrefix(all[i], start) {
-			return false
-		}
-	}
-	return true
+	return !isFlag(short) && len(starts) > 0 && len(starts) <= len(all) &&
+		slices.EqualFunc(all[:len(starts)], starts, strings.HasPrefix)
 }
 
 // abbreviates reports whether a flag may be the start of a longer one, which the parsers of GNU, git and Python accept.

@@ -75,13 +75,11 @@ func plainLetter(r rune) bool {
 	switch {
 	case !unicode.IsLetter(r), strings.ContainsRune("ıĸŀĿŉ", r):
 		return false
-	case r >= 0xc0 && r <= 0x17e: // Latin-1 Supplement and Latin Extended-A
-		return true
-	case greekOrCyrillic(r):
-		return true
-	case r >= 0x3041 && r <= 0x30fa: // Hiragana, Katakana without the prolonged sound mark, which looks like a dash
-		return true
-	case r >= 0x4e00 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3: // Han, Hangul syllables
+	case greekOrCyrillic(r),
+		r >= 0xc0 && r <= 0x17e,    // Latin-1 Supplement and Latin Extended-A
+		r >= 0x3041 && r <= 0x30fa, // Hiragana, Katakana without the prolonged sound mark, which looks like a dash
+		r >= 0x4e00 && r <= 0x9fff, // Han
+		r >= 0xac00 && r <= 0xd7a3: // Hangul syllables
 		return true
 	}
 	return false
@@ -93,14 +91,13 @@ func plainMark(r rune) bool {
 	switch {
 	case r >= 0x2758 && r <= 0x2763, strings.ContainsRune("▬⚊➖✱✲✳", r): // bars, quotes, dashes, stars
 		return false
-	case strings.ContainsRune("…•·—«»×÷±≈≠≤≥∞√∑∆°§©®", r):
-		return true
-	case r >= 0x2190 && r <= 0x21ff: // arrows
-		return true
-	case r >= 0x25a0 && r <= 0x27bf && unicode.Is(unicode.So, r): // shapes, signs, dingbats
+	case strings.ContainsRune("…•·—«»×÷±≈≠≤≥∞√∑∆°§©®", r),
+		r >= 0x2190 && r <= 0x21ff,                                            // arrows
+		r >= 0x25a0 && r <= 0x27bf && unicode.Is(unicode.So, r),               // shapes, signs, dingbats
+		r >= 0x1f300 && r <= 0x1faff && unicode.In(r, unicode.So, unicode.Sk): // pictures, and colours of skin
 		return true
 	}
-	return r >= 0x1f300 && r <= 0x1faff && unicode.In(r, unicode.So, unicode.Sk) // pictures, and colours of skin
+	return false
 }
 
 func greekOrCyrillic(r rune) bool { return r >= 0x386 && r <= 0x3ce || r >= 0x410 && r <= 0x451 }

@@ -273,10 +273,8 @@ func (p Part) hasFlag(flag string) bool {
 	words := valuesApart(p.Argv)
 	for i, w := range words {
 		bundled := len(name) == 2 && isFlag(w) && !strings.HasPrefix(w, "--") && strings.Contains(w, name[1:])
-		if w != name && !bundled && !p.entry.abbreviates(w, name) {
-			continue
-		}
-		if !hasValue || i+1 < len(words) && words[i+1] == value {
+		isMeant := w == name || bundled || p.entry.abbreviates(w, name)
+		if isMeant && (!hasValue || i+1 < len(words) && words[i+1] == value) {
 			return true
 		}
 	}

@@ -384,12 +384,8 @@ func (p *program) line(keyword, rest string) error {
 		return p.synopsis(rest)
 	case "letters":
 		return p.addFlags("-"+strings.Join(strings.Split(rest, ""), " -"), flag{})
-	case "flag":
-		return p.addFlags(rest, flag{})
-	case "tree":
-		return p.addFlags(rest, flag{tree: true})
-	case "edit":
-		return p.addFlags(rest, flag{edit: true})
+	case "flag", "tree", "edit":
+		return p.addFlags(rest, flag{tree: keyword == "tree", edit: keyword == "edit"})
 	case "never":
 		return p.addFlags(flags, flag{never: reason})
 	case "restrains":

@@ -159,15 +159,8 @@ func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 // fits reports whether the rule matches a program's name and words.
 func (r *riskRule) fits(words []string, bundles bool) bool {
 	has := func(want string) bool { return hasWord(words[1:], want, bundles) }
-	if !leads(r.words, words) || slices.ContainsFunc(r.unless, has) {
-		return false
-	}
-	for _, list := range r.with {
-		if !slices.ContainsFunc(list, has) {
-			return false
-		}
-	}
-	return true
+	hasNone := func(list []string) bool { return !slices.ContainsFunc(list, has) }
+	return leads(r.words, words) && hasNone(r.unless) && !slices.ContainsFunc(r.with, hasNone)
 }
 
 // leads reports whether the words that say what a program does come first after its name, perhaps abbreviated. The word

@@ -263,7 +263,7 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 		}
 		return w.statement(cmd.Stmt, at, pipe{})
 	}
-	w.bind(describeCommand(cmd))
+	w.bind(describe(cmd))
 	return same(w.survive(cmd, at))
 }
 
@@ -459,8 +459,9 @@ func (w *walk) survive(node syntax.Node, at places) places {
 	return at
 }
 
-func describeCommand(cmd syntax.Command) string {
-	switch cmd.(type) {
+// describe says why nod does not follow a form of the shell.
+func describe(node syntax.Node) string {
+	switch node.(type) {
 	case *syntax.WhileClause, *syntax.CaseClause:
 		return "It contains a condition or a loop."
 	case *syntax.FuncDecl:
@@ -469,6 +470,12 @@ func describeCommand(cmd syntax.Command) string {
 		return "It sets variables or evaluates numbers, which changes later commands."
 	case *syntax.TestClause:
 		return "It tests with [[ ]], which can run commands."
+	case *syntax.ProcSubst:
+		return "It runs a command and passes its output as a file."
+	case *syntax.ArithmExp:
+		return "It evaluates a number, and evaluation can run commands."
+	case *syntax.ExtGlob:
+		return "It uses an extended pattern, and patterns can run commands in zsh."
 	}
 	return "It contains a form that nod can't read."
 }
@@ -542,7 +549,7 @@ func (w *walk) document(r *syntax.Redirect, p *Part, at places) {
 			w.variable(&value, part, true, false)
 			w.fed(p, value.problem())
 		default:
-			w.fed(p, describePart(part))
+			w.fed(p, describe(part))
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (w *word) expand(part syntax.WordPart, quoted bool) {
 	}
 	sub, ok := part.(*syntax.CmdSubst)
 	if !ok {
-		w.unknown(describePart(part))
+		w.unknown(describe(part))
 		return
 	}
 	w.known, w.said, w.splits = false, "", w.splits || !quoted
@@ -194,18 +194,6 @@ func isStatusIndex(name string, index syntax.ArithmExpr) bool {
 }
 
 const statusNames language.Words = "? # PIPESTATUS pipestatus"
-
-func describePart(part syntax.WordPart) string {
-	switch part.(type) {
-	case *syntax.ProcSubst:
-		return "It runs a command and passes its output as a file."
-	case *syntax.ArithmExp:
-		return "It evaluates a number, and evaluation can run commands."
-	case *syntax.ExtGlob:
-		return "It uses an extended pattern, and patterns can run commands in zsh."
-	}
-	return "It contains a form that nod can't read."
-}
 
 // unquoted evaluates text outside quotes. It accepts only characters that are ordinary in every shell, the patterns * ?
 // [ ], and marks after a backslash.

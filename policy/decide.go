@@ -36,11 +36,10 @@ func Decide(call Call, p *Compiled, now time.Time) Decision {
 
 func (f *facts) decision() Decision {
 	d := decide(f)
-	d.Class = f.class
 	if f.policy.askAll && d.Effect.Permits() {
 		d = ask("builtin:ask_everything", `"ask about everything" is on; without it, `+d.Reason)
-		d.Class = f.class
 	}
+	d.Class = f.class
 	return d
 }
 
@@ -72,20 +71,14 @@ func decide(f *facts) Decision {
 func (f *facts) byGrant() Decision {
 	d, leak := f.allowed(), f.mayLeak()
 	switch {
-	case d.Effect == Ask:
-		if leak == askSecrets { // the most important reason
-			return leak
-		}
+	case leak.Effect != Ask, d.Effect == Ask && leak != askSecrets: // the most important reason
 		return d
-	case leak == askOutside:
+	case d.Effect != Ask && leak == askOutside:
 		if g := f.grantForReads(); g != nil {
 			return g.decision()
 		}
 	}
-	if leak.Effect == Ask {
-		return leak
-	}
-	return d
+	return leak
 }
 
 // allowed returns what class, grants and the parts of a command line decide, before checking for secrets.

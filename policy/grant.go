@@ -481,17 +481,11 @@ func (g Grant) object(home string) string {
 	return g.Host
 }
 
-func (s Scope) until() string {
-	switch s {
-	case ThisSession:
-		return "until this session ends or nod quits"
-	case QuarterHour:
-		return "for 15 minutes"
-	case UntilQuit:
-		return "until nod quits"
-	}
-	return "until you revoke it"
+var lasting = map[Scope]string{
+	ThisSession: "until this session ends or nod quits", QuarterHour: "for 15 minutes", UntilQuit: "until nod quits",
 }
+
+func (s Scope) until() string { return cmp.Or(lasting[s], "until you revoke it") }
 
 // plain quotes a name that a reader could mistake for more than a name.
 func plain(name string) string {

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"embed"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -421,7 +422,8 @@ func expandBraces(glob string) (globs []string, ok bool) {
 	globs = []string{glob}
 	for i := 0; i < len(globs); {
 		g := globs[i]
-		open, close := innerBraces(g)
+		close := strings.IndexByte(g, '}')
+		open := strings.LastIndexByte(g[:max(close, 0)], '{') // the innermost pair
 		if open < 0 {
 			i++
 			continue
@@ -437,22 +439,9 @@ func expandBraces(glob string) (globs []string, ok bool) {
 	return globs, true
 }
 
-func innerBraces(glob string) (open, close int) {
-	close = strings.IndexByte(glob, '}')
-	if close < 0 {
-		return -1, -1
-	}
-	return strings.LastIndexByte(glob[:close], '{'), close
-}
-
 func isWild(s string) bool { return strings.ContainsAny(s, "*?") }
 
-func endOf(name string) string {
-	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
-		return name[dot+1:]
-	}
-	return ""
-}
+func endOf(name string) string { return strings.TrimPrefix(path.Ext(name), ".") }
 
 // namesMeet reports whether some name matches both patterns, in at most len(a) × len(b) steps.
 func namesMeet(a, b string) bool {

@@ -234,16 +234,13 @@ func isOdd(path string) bool {
 
 func (c *Compiled) leaks(a *access) bool {
 	g := &c.guard
-	for _, path := range a.paths() {
+	return slices.ContainsFunc(a.paths(), func(path string) bool {
 		if g.isOwn(path) || (a.kind == shell.Tree && (g.holdsOwn(path) || g.holdsHome(path))) {
 			return true
 		}
 		e := leaksByName(path, g.named, a.kind)
-		if e != nil && !(e.doubt && a.kind == shell.Read && !IsConfidential(a.real)) {
-			return true
-		}
-	}
-	return false
+		return e != nil && !(e.doubt && a.kind == shell.Read && !IsConfidential(a.real))
+	})
 }
 
 func (f *facts) isMeant(glob string, all bool) bool {

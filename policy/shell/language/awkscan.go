@@ -73,11 +73,12 @@ func (s *awkScanner) judge(token string, isRegexp bool) error {
 	switch {
 	case isRegexp:
 		// In a set, a / ends the expression for some and not for others.
-		if inside := token[1 : len(token)-1]; !setsClose(inside, false) || !setsClose(inside, true) {
+		inside := token[1 : len(token)-1]
+		if !setsClose(inside, false) || !setsClose(inside, true) {
 			return s.odd()
 		}
 		s.before = operand
-		return Regexp(token[1:len(token)-1], awkExtended)
+		return Regexp(inside, awkExtended)
 	case c == '/' && (s.before == uncertain || strings.HasPrefix(s.text[s.at:], "/=")):
 		return s.odd()
 	case isDigit(c), c == '"':

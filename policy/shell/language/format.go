@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -81,10 +82,7 @@ func unknownDirective(letter byte) error {
 }
 
 func tooWide(number string) bool {
-	if number == "" {
-		return false
-	}
-	n, err := strconv.Atoi(number)
+	n, err := strconv.Atoi(cmp.Or(number, "0"))
 	return err != nil || n > maxWidth
 }
 

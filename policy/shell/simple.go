@@ -144,17 +144,10 @@ func (w *walk) fedText(list []*syntax.Redirect) *string {
 		}
 		return nil
 	}
-	if r.Hdoc == nil {
+	if r.Hdoc == nil || r.Hdoc.Lit() == "" && len(r.Hdoc.Parts) > 0 { // the shell fills in a part
 		return nil
 	}
-	var text string
-	for _, part := range r.Hdoc.Parts {
-		lit, ok := part.(*syntax.Lit)
-		if !ok {
-			return nil
-		}
-		text += lit.Value
-	}
+	text := r.Hdoc.Lit()
 	if r.Op == syntax.DashHdoc {
 		text = leadingTabs().ReplaceAllString(text, "")
 	}

@@ -138,16 +138,15 @@ func (f *facts) judgePart(p *linePart) verdict {
 // judgeWriter weighs a part that does nothing but read and write the files that it names.
 func (f *facts) judgeWriter(p *linePart) verdict {
 	v := verdict{part: p, state: PartNew}
+	if p.doesMore() {
+		return v
+	}
 	for i := range p.reach {
-		a := &p.reach[i]
-		if a.kind == shell.Tree { // the names of the copies are unknown
-			return verdict{part: p, state: PartNew}
-		}
-		if a.kind < shell.Write {
+		if p.reach[i].kind != shell.Write {
 			continue
 		}
-		w := f.judgeWrite(p, a)
-		if w.state == PartNew || a.kind == shell.Delete {
+		w := f.judgeWrite(p, &p.reach[i])
+		if w.state == PartNew {
 			return verdict{part: p, state: PartNew}
 		}
 		v = v.coveredBy(w.by)

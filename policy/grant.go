@@ -379,6 +379,7 @@ func (f *facts) edits() []access {
 	return slices.DeleteFunc(slices.Clone(f.reach()), func(a access) bool { return a.kind < shell.Write })
 }
 
+// doesMore reports whether a part deletes, or copies whole folders, whose files get names that are unknown.
 func (p *linePart) doesMore() bool {
 	return slices.ContainsFunc(p.reach, func(a access) bool { return a.kind == shell.Delete || a.kind == shell.Tree })
 }

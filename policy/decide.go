@@ -71,7 +71,7 @@ func decide(f *facts) Decision {
 func (f *facts) byGrant() Decision {
 	d, leak := f.allowed(), f.mayLeak()
 	switch {
-	case leak.Effect != Ask, d.Effect == Ask && leak != askSecrets: // the most important reason
+	case leak.Effect != Ask, d.Effect == Ask && leak != askSecrets: // no reason matters more than secrets
 		return d
 	case d.Effect != Ask && leak == askOutside:
 		if g := f.grantForReads(); g != nil {

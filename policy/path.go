@@ -108,11 +108,8 @@ func walk(path string) (string, bool) {
 			continue
 		}
 		next := filepath.Join(done, part)
-		if isMagic(next) {
-			return "", false
-		}
 		target, link, ok := follow(next)
-		if !ok {
+		if !ok || isMagic(next) {
 			return "", false
 		}
 		if !link {

@@ -272,19 +272,12 @@ func (p place) touches(pat *pattern) bool {
 // touches reports whether something that the access reaches matches a pattern: the place, what is known to be below a
 // folder that is read or changed as a whole, or what the access selects by a pattern of its own.
 func (a *access) touches(pat *pattern) bool {
-	if a.vague || a.place.touches(pat) {
-		return true
+	isDeep := a.source != fromWords && (a.kind == shell.Tree || a.kind == shell.Delete)
+	holdsStart := func(path string) bool {
+		return slices.ContainsFunc(pat.starts, func(start string) bool { return isWithin(start, fold(path)) })
 	}
-	if a.source != fromWords && (a.kind == shell.Tree || a.kind == shell.Delete) {
-		for _, base := range pat.starts {
-			for _, path := range a.paths() {
-				if isWithin(base, fold(path)) {
-					return true
-				}
-			}
-		}
-	}
-	return slices.ContainsFunc(a.only, pat.meets)
+	return a.vague || a.place.touches(pat) || isDeep && slices.ContainsFunc(a.paths(), holdsStart) ||
+		slices.ContainsFunc(a.only, pat.meets)
 }
 
 // Location says where a path of a tool's input leads, to show it to a user.

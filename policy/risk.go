@@ -480,18 +480,16 @@ func OnlyRuns(call Call) bool {
 // TextRisks is [Risks] without access to the disk: what the command does, what it deletes, and changes of places whose
 // names say that they have keys or are protected.
 func TextRisks(call Call) []Risk {
-	f := inputFacts(&call, &Compiled{})
-	r := risks{facts: f}
-	command, ok := f.commandText()
-	if !ok {
-		for i := range f.input.named {
-			if n := &f.input.named[i]; n.source == fromField {
-				r.changesByName(n.path, f.kindOf(n))
-			}
-		}
+	r := risks{facts: inputFacts(&call, &Compiled{})}
+	if command, ok := r.commandText(); ok {
+		r.eachAccess(command, func(a shell.Access) { r.changesByName(a.Path, a.Kind) })
 		return r.list
 	}
-	r.eachAccess(command, func(a shell.Access) { r.changesByName(a.Path, a.Kind) })
+	for i := range r.input.named {
+		if n := &r.input.named[i]; n.source == fromField {
+			r.changesByName(n.path, r.kindOf(n))
+		}
+	}
 	return r.list
 }
 

@@ -43,10 +43,7 @@ func (f *facts) holds(a *access, pat *pattern) bool {
 		}
 		return pat.mayLieBelow(root) && (len(a.only) == 0 || slices.ContainsFunc(a.only, pat.mayNarrow))
 	}
-	if !pat.mayLieBelow(root) {
-		return false
-	}
-	return f.list(root).has(pat, a)
+	return pat.mayLieBelow(root) && f.list(root).has(pat, a)
 }
 
 func (p *pattern) mayLieBelow(folder string) bool {

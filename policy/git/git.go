@@ -228,18 +228,17 @@ func (in *inspection) visit(e *entry, path string, own bool, depth int) {
 	case "extensions.worktreeconfig":
 		in.at.worktreeConfig = true
 	}
-	if in.obeys != nil && fileKeys[pattern] == "" {
+	word, says := fileKeys[pattern], judge(e, own)
+	if in.obeys != nil && word == "" {
 		in.obeyWords(e.value)
 	}
-	if in.addresses && !isPlainAddress(e) {
-		in.failKey(e, path, holdsSecret)
-		return
+	switch {
+	case in.addresses && !isPlainAddress(e):
+		says = holdsSecret
+	case word != "" && own && !in.isOwnFile(e, word):
+		says = leadsOut
 	}
-	if word := fileKeys[pattern]; word != "" && own && !in.isOwnFile(e, word) {
-		in.failKey(e, path, leadsOut)
-		return
-	}
-	if says := judge(e, own); says != "" {
+	if says != "" {
 		in.failKey(e, path, says)
 	}
 }

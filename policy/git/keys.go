@@ -132,10 +132,7 @@ func isFalse(e *entry) bool {
 
 // isLFS reports whether a value is one that "git lfs install" writes, or switches the filter off.
 func isLFS(e *entry) bool {
-	if e.hasValue && e.value == "" {
-		return true
-	}
-	return e.sub == "lfs" && slices.Contains(lfsCommands[e.name], e.value)
+	return e.hasValue && e.value == "" || e.sub == "lfs" && slices.Contains(lfsCommands[e.name], e.value)
 }
 
 var lfsCommands = map[string][]string{

@@ -32,13 +32,12 @@ func GitFormat(format string) error {
 	if err := unreadable(format); err != nil {
 		return err
 	}
-	if !strings.ContainsAny(format, "%: ") && format != "" && !gitLayouts.Has(format) {
+	switch {
+	case !strings.ContainsAny(format, "%: ") && format != "" && !gitLayouts.Has(format):
 		return refusal("The format " + Quote(format) + " may stand for any other in git's configuration.")
-	}
-	if gitGPG().MatchString(format) {
+	case gitGPG().MatchString(format):
 		return errSignature
-	}
-	if strings.Contains(format, ":remotename") {
+	case strings.Contains(format, ":remotename"):
 		return refusal("It prints the names of remotes, which may be addresses with a password.")
 	}
 	for _, padding := range gitPadding().FindAllString(format, -1) {

@@ -491,7 +491,7 @@ func (s Scope) until() string { return cmp.Or(lasting[s], "until you revoke it")
 // plain quotes a name that a reader could mistake for more than a name.
 func plain(name string) string {
 	odd := func(r rune) bool { return invisible.Hidden(r) || strings.ContainsRune("\n\t\"()`, ", r) }
-	if strings.IndexFunc(name, odd) >= 0 {
+	if strings.ContainsFunc(name, odd) {
 		return strconv.QuoteToGraphic(name)
 	}
 	return name

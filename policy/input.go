@@ -59,12 +59,10 @@ func (in Input) Keep() Input {
 	return in
 }
 
-// analyze is [shell.Analyze] for the command of the input.
 func (in *Input) analyze(command string) shell.Analysis {
 	return in.read.once(readCommand{command, false}, shell.Analyze)
 }
 
-// assess is [shell.Assess] for the command of the input.
 func (in *Input) assess(command string) shell.Analysis {
 	return in.read.once(readCommand{command, true}, shell.Assess)
 }
@@ -472,11 +470,11 @@ func (in *input) addText(key, value string) {
 	case isOnWeb(text):
 	case looksLikePath(text), isListed(text):
 		in.addPlace(text, fromText)
-	case strings.IndexFunc(text, unicode.IsSpace) < 0:
+	case !strings.ContainsFunc(text, unicode.IsSpace):
 		in.addName(text)
 	}
 	in.addNested(key, text)
-	if strings.IndexFunc(text, isBetweenPaths) < 0 {
+	if !strings.ContainsFunc(text, isBetweenPaths) {
 		return
 	}
 	for word := range strings.FieldsFuncSeq(text, isBetweenPaths) {

@@ -184,7 +184,6 @@ func (in *inspection) lookBelow(p place) {
 	}
 }
 
-// read reads one configuration file and judges its keys.
 func (in *inspection) read(path string, own bool, depth int) {
 	from := source{path, own, in.looked}
 	if in.problem != "" || in.files[from] {

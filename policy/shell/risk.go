@@ -156,7 +156,6 @@ func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 	return found
 }
 
-// fits reports whether the rule matches a program's name and words.
 func (r *riskRule) fits(words []string, bundles bool) bool {
 	has := func(want string) bool { return hasWord(words[1:], want, bundles) }
 	hasNone := func(list []string) bool { return !slices.ContainsFunc(list, has) }

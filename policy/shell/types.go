@@ -63,7 +63,7 @@ func init() { // for COMMAND leads back to the programs
 
 		"REGEX":      {check: laterPattern(language.Basic), steps: 5},
 		"EREGEX":     {check: laterPattern(language.Extended), steps: 5},
-		"PCRE":       {check: text(perl), steps: 5},
+		"PCRE":       {check: text(func(p string) error { return language.Regexp(p, language.Perl) }), steps: 5},
 		"RUSTREGEX":  {check: laterPattern(language.Rust), steps: 5},
 		"PRINTF":     {check: printf, steps: 10},
 		"STATFORMAT": {check: text(language.Directives)},
@@ -233,8 +233,6 @@ func problemOf(err error) string {
 	}
 	return err.Error()
 }
-
-func perl(pattern string) error { return language.Regexp(pattern, language.Perl) }
 
 // laterPattern keeps a pattern until all flags are known, for they decide its syntax.
 func laterPattern(kind language.Syntax) check {

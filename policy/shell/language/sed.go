@@ -74,7 +74,6 @@ func (r *sedReader) skip(set string) {
 	}
 }
 
-// line reads up to the end of the line.
 func (r *sedReader) line() string {
 	line, _, _ := strings.Cut(r.rest(), "\n")
 	r.at += len(line)

@@ -2,7 +2,7 @@ package policy
 
 import (
 	"cmp"
-	"embed"
+	_ "embed"
 	"path"
 	"runtime"
 	"slices"
@@ -60,23 +60,28 @@ const (
 	fromRoot
 )
 
-//go:embed names
-var nameFiles embed.FS
-
 var (
-	guarded = listed("guarded.txt") // settings of agents, git hooks, what runs at log-in, and keys
-	secrets = listed("secrets.txt")
-	foreign = listed("foreign.txt")
-	notable = listed("notable.txt")
+	//go:embed names/guarded.txt
+	guardedNames string
+	//go:embed names/secrets.txt
+	secretNames string
+	//go:embed names/foreign.txt
+	foreignNames string
+	//go:embed names/notable.txt
+	notableNames string
 )
 
-// listed returns a list that is read when it is first needed.
-func listed(file string) func() *nameList {
-	return sync.OnceValue(func() *nameList {
-		text, _ := nameFiles.ReadFile("names/" + file)
-		return newNameList(string(text))
+// The lists are read when they are first needed.
+var (
+	guarded = sync.OnceValue(func() *nameList { return newNameList(guardedNames) }) // settings, hooks, keys
+	secrets = sync.OnceValue(func() *nameList {
+		l := newNameList(secretNames)
+		l.copies = true
+		return l
 	})
-}
+	foreign = sync.OnceValue(func() *nameList { return newNameList(foreignNames) })
+	notable = sync.OnceValue(func() *nameList { return newNameList(notableNames) })
+)
 
 func newNameList(text string) *nameList {
 	l := &nameList{byName: map[string][]int{}, ends: map[string]bool{}, names: map[string]bool{}}

@@ -406,6 +406,18 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// The environment is shown by env as by printenv.
+func TestReasonOfEnv(t *testing.T) {
+	for command, want := range map[string]string{
+		"env": `"env" shows the environment, which may contain secrets.`, "nice": `"nice" is given no command to run.`,
+		"printenv PATH": `"printenv" shows the environment, which may contain secrets.`,
+	} {
+		if got := Analyze(command).Reasons; !slices.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+}
+
 // Commands that multiply what there is to read come to an end, and are not taken for harmless.
 func TestHostile(t *testing.T) {
 	var variables, files strings.Builder

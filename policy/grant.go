@@ -402,7 +402,8 @@ func grantsText(list []Grant, home string) string {
 		return list[0].text(home)
 	}
 	first := list[0]
-	text := fmt.Sprintf("%s may do this in %s, %s:", first.who(), first.where(home), first.Scope.until())
+	text := fmt.Sprintf("%s (%s) may do this in %s, %s:",
+		first.agent(), first.program(), first.where(home), first.Scope.until())
 	for _, g := range list {
 		text += "\n· " + g.what(home)
 	}
@@ -413,11 +414,21 @@ func grantsText(list []Grant, home string) string {
 func (g Grant) Text() string { return g.text(homeFolder()) }
 
 func (g Grant) text(home string) string {
-	return fmt.Sprintf("%s may %s in %s, %s", g.who(), g.what(home), g.where(home), g.Scope.until())
+	return fmt.Sprintf("%s (%s) may %s in %s, %s", g.agent(), g.program(), g.what(home), g.where(home), g.Scope.until())
 }
 
-func (g Grant) who() string {
-	return cmp.Or(plain(g.Agent), "an unnamed agent") + " (" + cmp.Or(plain(g.Program), "program not verified") + ")"
+func (g Grant) agent() string {
+	if g.Agent == "" {
+		return "an unnamed agent"
+	}
+	return plain(g.Agent)
+}
+
+func (g Grant) program() string {
+	if g.Program == "" {
+		return "program not verified"
+	}
+	return plain(g.Program)
 }
 
 func (g Grant) where(home string) string {
@@ -450,26 +461,22 @@ func (g Grant) what(home string) string {
 		return fmt.Sprintf("change files below %s (no settings, hooks or keys)", plain(tilde(g.Edits, home)))
 	case g.Edits != "":
 		return fmt.Sprintf("write to %s", plain(tilde(g.Edits, home)))
+	case g.Command != nil && g.Command.Text != "" && g.Folder != g.CWD:
+		return fmt.Sprintf("run exactly %q from %s", g.Command.Text, plain(tilde(g.Folder, home)))
+	case g.Command != nil && g.Command.Text != "":
+		return fmt.Sprintf("run exactly %q", g.Command.Text)
+	case g.Command != nil && strings.HasPrefix(g.Command.Words[0], "docker") && slices.Contains(g.Command.Words, "exec"):
+		return fmt.Sprintf("run any command in the container of %q", g.Command)
+	case g.Command != nil && g.Folder != "" && g.Folder != g.CWD && !g.Command.IsOpen():
+		return fmt.Sprintf("run %q from %s with other harmless flags or texts", g.Command, plain(tilde(g.Folder, home)))
+	case g.Command != nil && !g.Command.IsOpen():
+		return fmt.Sprintf("run %q with other harmless flags or texts", g.Command)
+	case g.Command != nil && g.Folder != "" && g.Folder != g.CWD:
+		return fmt.Sprintf("run %q from %s with other arguments or project files", g.Command, plain(tilde(g.Folder, home)))
 	case g.Command != nil:
-		return g.whatCommand(home)
+		return fmt.Sprintf("run %q with other arguments or project files", g.Command)
 	}
 	return fmt.Sprintf("use %s with exactly this input", plain(g.Tool))
-}
-
-func (g Grant) whatCommand(home string) string {
-	from := ""
-	if g.Folder != "" && g.Folder != g.CWD {
-		from = " from " + plain(tilde(g.Folder, home))
-	}
-	switch {
-	case g.Command.Text != "":
-		return fmt.Sprintf("run exactly %q%s", g.Command.Text, from)
-	case strings.HasPrefix(g.Command.Words[0], "docker") && slices.Contains(g.Command.Words, "exec"):
-		return fmt.Sprintf("run any command in the container of %q", g.Command)
-	case !g.Command.IsOpen():
-		return fmt.Sprintf("run %q%s with other harmless flags or texts", g.Command, from)
-	}
-	return fmt.Sprintf("run %q%s with other arguments or project files", g.Command, from)
 }
 
 func (g Grant) object(home string) string {
@@ -482,11 +489,17 @@ func (g Grant) object(home string) string {
 	return g.Host
 }
 
-var lasting = map[Scope]string{
-	ThisSession: "until this session ends or nod quits", QuarterHour: "for 15 minutes", UntilQuit: "until nod quits",
+func (s Scope) until() string {
+	switch s {
+	case ThisSession:
+		return "until this session ends or nod quits"
+	case QuarterHour:
+		return "for 15 minutes"
+	case UntilQuit:
+		return "until nod quits"
+	}
+	return "until you revoke it"
 }
-
-func (s Scope) until() string { return cmp.Or(lasting[s], "until you revoke it") }
 
 // plain quotes a name that a reader could mistake for more than a name.
 func plain(name string) string {

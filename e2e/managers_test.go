@@ -61,6 +61,7 @@ func TestNextPromptFollowsThePerson(t *testing.T) {
 	everyManager(t, func(t *testing.T, n *nod) {
 		c := n.send(bash("make all")...)
 		n.prompt()
+		n.armed() // it has been looked at, and is left only then
 		n.workspace(1)
 		n.unseen()
 		must(t, c.cmd.Process.Kill())

@@ -45,12 +45,12 @@ func TestRuleFromTheFile(t *testing.T) {
 		t.Errorf("nod status says %q of a policy that is not accepted", out)
 	}
 	n.acceptChange()
-	if out, _ := n.send("status").result(); !strings.Contains(out, "policy: ") || strings.Contains(out, "changed it") {
-		t.Errorf("nod status says %q of a policy that is accepted", out)
-	}
 	out, status := c.result()
 	if status != 0 || !strings.Contains(out, `"by":"policy"`) || !strings.Contains(out, `"rule":"make"`) {
 		t.Errorf("got %s, status %d: want allow by the rule", out, status)
+	}
+	if out, _ := n.send("status").result(); !strings.Contains(out, "policy: ") || strings.Contains(out, "changed it") {
+		t.Errorf("nod status says %q of a policy that is accepted", out)
 	}
 	n.closeSettings()
 	n.send(bash("make all")...).wants("allow", 0)

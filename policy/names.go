@@ -154,18 +154,28 @@ const ordinaryEnds language.Words = "json yaml yml toml xml ini conf config txt 
 func (l *nameList) find(p, home string) *nameEntry {
 	p = foldName(p)
 	e := l.findIn(p, home)
-	for _, end := range copyEnds {
-		if original, is := strings.CutSuffix(p, end); is && l.copies && e == nil {
-			name := strings.LastIndexByte(original, '/') + 1
-			hidden := original[:name] + strings.TrimPrefix(original[name:], ".") // .id_rsa.swp
-			return cmp.Or(l.findIn(original, home), l.findIn(hidden, home))
-		}
+	for _, original := range l.originals(p) {
+		e = cmp.Or(e, l.findIn(original, home))
 	}
 	return e
 }
 
 // copyEnds are what editors and people put behind the name of a file that they copy.
 var copyEnds = []string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".swp"}
+
+// originals returns the paths that a path, or a pattern, may name copies of, if the list knows copies.
+func (l *nameList) originals(p string) []string {
+	if !l.copies {
+		return nil
+	}
+	for _, end := range copyEnds {
+		if original, is := strings.CutSuffix(p, end); is {
+			name := strings.LastIndexByte(original, '/') + 1
+			return []string{original, original[:name] + strings.TrimPrefix(original[name:], ".")} // .id_rsa.swp
+		}
+	}
+	return nil
+}
 
 func (l *nameList) findIn(p, home string) *nameEntry {
 	for start := 0; start < len(p); {
@@ -285,6 +295,9 @@ func (l *nameList) mayMatch(glob string, all bool) bool {
 	globs, ok := expandBraces(strings.TrimPrefix(glob, "./"))
 	if !ok {
 		return true
+	}
+	for _, g := range globs {
+		globs = append(globs, l.originals(foldName(g))...)
 	}
 	return slices.ContainsFunc(globs, func(g string) bool {
 		parts := globParts(g)

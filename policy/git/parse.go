@@ -1,6 +1,9 @@
 package git
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 type entry struct {
 	section, sub, name string
@@ -180,7 +183,7 @@ func (r *reader) value(e *entry) bool {
 			continue
 		}
 		if c == '\\' {
-			if c = escaped[r.next()]; c == 0 {
+			if c = unescape(r.next()); c == 0 {
 				return false
 			}
 			if c == '\r' { // the line continues
@@ -193,8 +196,14 @@ func (r *reader) value(e *entry) bool {
 	}
 }
 
-// escaped says what each byte behind a backslash means; a line end there is read as CR.
-var escaped = map[byte]byte{'\n': '\r', 't': '\t', 'b': '\b', 'n': '\n', '\\': '\\', '"': '"'}
+// unescape returns what a byte behind a backslash means, or 0; a line end there is read as CR.
+func unescape(c byte) byte {
+	i := strings.IndexByte("\ntbn\\\"", c)
+	if i < 0 {
+		return 0
+	}
+	return "\r\t\b\n\\\""[i]
+}
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 func isAlpha(c byte) bool { return 'a' <= lower(c) && lower(c) <= 'z' }

@@ -54,12 +54,15 @@ func waitsUntil(e *entry) string {
 // elsewhere returns the label of the button that leaves the answer to the terminal or the agent, or "" if they cannot
 // ask.
 func elsewhere(r interact.Request) string {
-	type way struct {
-		silence    api.Silence
-		isQuestion bool
+	switch isQuestion := r.Body.Kind() != api.KindApprove; {
+	case r.Silence == api.AsksInTerminal && isQuestion:
+		return tr("Answer in the terminal")
+	case r.Silence == api.AsksInTerminal:
+		return tr("Decide in the terminal")
+	case r.Silence == api.AsksItself && isQuestion:
+		return tr("Answer in the agent")
+	case r.Silence == api.AsksItself:
+		return tr("Decide in the agent")
 	}
-	return map[way]string{
-		{api.AsksInTerminal, true}: tr("Answer in the terminal"), {api.AsksInTerminal, false}: tr("Decide in the terminal"),
-		{api.AsksItself, true}: tr("Answer in the agent"), {api.AsksItself, false}: tr("Decide in the agent"),
-	}[way{r.Silence, r.Body.Kind() != api.KindApprove}]
+	return ""
 }

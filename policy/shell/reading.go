@@ -94,7 +94,7 @@ func (r *reading) withoutRest() string {
 	n := len(r.program.operands)
 	switch {
 	case r.program.runs() && r.name == "env":
-		return quote(r.name) + " shows the environment, which may contain secrets."
+		return showsEnvironment(r.name)
 	case r.program.runs():
 		return quote(r.name) + " is given no command to run."
 	case n > 0 && r.program.operands[n-1].typ.all != nil:

@@ -50,8 +50,9 @@ func (w *walk) surveyBare(r *reading, args []string, kind Kind, at places) {
 		if i := strings.IndexAny(arg, " ="); i >= 0 && (arg[i] == '=' || isFlag(arg)) {
 			name = arg[i+1:]
 		}
-		names := []string{strings.TrimPrefix(name, "@")}
-		if looksLikePath(names[0]) {
+		name = strings.TrimPrefix(name, "@")
+		names := []string{name}
+		if looksLikePath(name) {
 			names = pathsIn(name)
 		}
 		for _, name := range names {
@@ -188,7 +189,11 @@ func describeUnknown(words []word) string {
 	case runsCode(name):
 		return shown + " runs a program that it is given."
 	case name == "printenv":
-		return shown + " shows the environment, which may contain secrets."
+		return showsEnvironment(name)
 	}
 	return "nod doesn't know that " + shown + " is harmless."
+}
+
+func showsEnvironment(name string) string {
+	return quote(name) + " shows the environment, which may contain secrets."
 }

@@ -155,7 +155,7 @@ func (r *compiledRule) matchesClass(f *facts) bool {
 	return r.Class == "" || r.Class == f.class || r.Class == f.ownClass || f.lineDoes(r.Class)
 }
 
-// lineDoes reports whether a command line deletes or reaches others, as tools of a class do.
+// lineDoes reports whether a command line deletes, or uses the network, as tools of a class do.
 func (f *facts) lineDoes(c Class) bool {
 	return f.line != nil && (c == Destructive && f.line.Deletes || c == Network && f.line.Network)
 }

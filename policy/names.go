@@ -38,7 +38,7 @@ type nameList struct {
 	ends    map[string]bool  // extensions, as in *.end, that select an entry
 	names   map[string]bool  // all parts of entries
 	wild    []string         // the parts that are patterns
-	copies  bool             // it also knows copies, as server.key.bak
+	copies  bool             // it also lists copies, such as server.key.bak
 }
 
 type nameEntry struct {
@@ -160,7 +160,7 @@ func (l *nameList) find(p, home string) *nameEntry {
 	return e
 }
 
-// copyEnds are what editors and people put behind the name of a file that they copy.
+// copyEnds are the suffixes that editors and people give to copies of a file.
 var copyEnds = []string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".swp"}
 
 // originals returns the paths that a path, or a pattern, may name copies of, if the list knows copies.

@@ -232,7 +232,7 @@ func CheckAgents(key string, agents []string) []*FieldError {
 	return checkList(key, agents, checkAgent)
 }
 
-// checkList lists what is wrong with the items of a list of the configuration, of which each may appear once.
+// checkList returns the problems of a list in the configuration. Each item may appear only once.
 func checkList[T ~string](key string, items []T, check func(T) string) (found []*FieldError) {
 	for i, item := range items {
 		problem := check(item)

@@ -58,7 +58,7 @@ func listOf[T any](all []T, row func(T) fyne.CanvasObject, none string) fyne.Can
 	return card(each(all, row)...)
 }
 
-// each returns what f makes of each value.
+// each returns the results of f for all values.
 func each[T, U any](values []T, f func(T) U) []U {
 	var all []U
 	for _, v := range values {

@@ -754,7 +754,7 @@ func lead(r *reading, w word) string {
 	return ""
 }
 
-// target judges what a makefile is told to make. Such files put variables into commands as they are.
+// target judges a target or a variable for make. A makefile inserts variables into its commands without quotes.
 func target(r *reading, w word) string {
 	if !plainTarget().MatchString(w.text) || buildShell().MatchString(w.text) {
 		r.fix("It changes what is built, or how.")

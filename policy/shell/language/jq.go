@@ -45,7 +45,7 @@ const maxJQ = 1 << 13
 type flow struct {
 	times float64 // how many times as long as the input all outputs together may be
 	many  bool    // there may be more than one output
-	fixed bool    // it is a text in the filter
+	fixed bool    // its only output is a text that the filter spells out
 }
 
 var (
@@ -103,7 +103,7 @@ func (f flow) and(g flow) flow { return flow{times: f.times + g.times, many: tru
 // or returns the flow of the outputs of either.
 func (f flow) or(g flow) flow { return flow{times: max(f.times, g.times), many: f.many || g.many} }
 
-// combined returns the flow of what is made of one output of each of flows, in all combinations.
+// combined returns the flow of a filter that combines the outputs of several others in every possible way.
 func (r *jqReader) combined(flows ...flow) flow {
 	var many []flow
 	rest := flow{fixed: true}

@@ -396,7 +396,7 @@ func (m *monkey) closeSettings(ctx context.Context) error {
 
 func (m *monkey) closeSettingsAmong(windows []desktop.Window) {
 	for _, w := range windows {
-		if w.Title == settingsTitle {
+		if w.Title == settingsTitle || w.Title == welcomeTitle {
 			_ = m.n.Screen.CloseWindow(w) // it may have closed meanwhile
 		}
 	}

@@ -182,9 +182,18 @@ func newProgram(
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir,
 		Broker: p.broker, Version: o.Version, Log: p.log, Hooks: p.hooks, Raise: p.desk.Raise, Called: p.desk.WarmUp,
-		Paused: func() (bool, time.Time) { now := p.desk.Paused(); return now.On, now.Until }, Runs: p.runs,
+		Health: p.health, Runs: p.runs,
 	})
 	return p, err
+}
+
+func (p *program) health(h *api.HealthReply) {
+	if pause := p.desk.Paused(); pause.On {
+		h.Status, h.PausedUntil = "paused", pause.Until
+	}
+	if err := p.journal.Problem(); err != nil {
+		h.History = err.Error()
+	}
 }
 
 // isAgent reports whether a program is the agent with this name, which may be nod itself.

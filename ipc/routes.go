@@ -352,14 +352,8 @@ func settled(ticket *interact.Ticket) (reply, error) {
 
 func health(s *Server, _ *http.Request, _ []byte) (reply, error) {
 	h := api.HealthReply{Status: "ok", Version: s.endpoint.Version, Pending: len(s.broker.Pending())}
-	if s.paused != nil {
-		if isPaused, until := s.paused(); isPaused {
-			h.Status, h.PausedUntil = "paused", until
-		}
-	}
-	if s.relay != nil {
-		relay := s.relay()
-		h.Relay = &relay
+	if s.health != nil {
+		s.health(&h)
 	}
 	return reply{body: h}, nil
 }

@@ -1,6 +1,7 @@
 package ipc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -491,9 +492,13 @@ func TestQueries(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	var paused bool
-	var until time.Time
-	d := open(t, func(d *fixture) { d.server.paused = func() (bool, time.Time) { return paused, until } })
+	var adds api.HealthReply
+	d := open(t, func(d *fixture) {
+		d.server.health = func(h *api.HealthReply) {
+			h.Status = cmp.Or(adds.Status, h.Status)
+			h.PausedUntil, h.History = adds.PausedUntil, adds.History
+		}
+	})
 	d.post("/v1/ask", `{"question":"Which?","detach":true}`)
 	schema := loadSchemas(t).reply(t, "GET", "/v1/health", 200, "application/json")
 	tell := func(want map[string]any) {
@@ -505,10 +510,12 @@ func TestHealth(t *testing.T) {
 		}
 	}
 	tell(map[string]any{"status": "ok", "version": "0.0.0-test", "pending": 1.0})
-	paused = true
+	adds.Status = "paused"
 	tell(map[string]any{"status": "paused"})
-	until = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	adds.PausedUntil = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	tell(map[string]any{"status": "paused", "paused_until": "2026-01-02T15:04:05Z"})
+	adds.History = "the disk is full"
+	tell(map[string]any{"history": "the disk is full"})
 }
 
 // fragile is a broker that panics when it is asked, and knows nothing otherwise.

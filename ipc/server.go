@@ -59,10 +59,8 @@ type Config struct {
 	Raise func(ctx context.Context, settings bool) error
 	// Called is called before each request that may lead to a prompt. May be nil.
 	Called func()
-	// Relay returns how a relay reaches its desks. It is nil for a desk.
-	Relay func() api.RelayHealth
-	// Paused reports whether nod is paused, and until when; a zero time means indefinitely. May be nil.
-	Paused func() (bool, time.Time)
+	// Health adds to a reply about health what only the program knows. May be nil.
+	Health func(*api.HealthReply)
 }
 
 // asker is the part of the broker that the server uses. No method decides anything, which a test checks.
@@ -94,8 +92,7 @@ type Server struct {
 	long      longBodies
 	stopping  context.Context // ends when the server stops
 	called    func()          // of the configuration, as the next two; may be nil
-	paused    func() (bool, time.Time)
-	relay     func() api.RelayHealth
+	health    func(*api.HealthReply)
 	runs      runs
 }
 
@@ -160,7 +157,7 @@ func (s *Server) Control() net.Listener { return s.control }
 func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	s := &Server{
 		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise, runs: cfg.Runs,
-		paused: cfg.Paused, relay: cfg.Relay, token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
+		health: cfg.Health, token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
 	}
 	s.mcp = mcp.Handler(cfg.Broker, mcpCaller, cfg.Version, cfg.Log)
 	s.http = &http.Server{

@@ -27,15 +27,15 @@ func testPlaces(t *testing.T) places {
 
 // Beside another nod of the same user there is no relay, and it is said which one that is.
 func TestClaim(t *testing.T) {
-	for want, relay := range map[string]func() api.RelayHealth{
+	for want, health := range map[string]func(*api.HealthReply){
 		"this machine has a desk of its own": nil,
-		"a relay is already running":         func() api.RelayHealth { return api.RelayHealth{} },
+		"a relay is already running":         func(h *api.HealthReply) { h.Relay = new(api.RelayHealth) },
 	} {
 		at := testPlaces(t)
 		lock, err := claim(t.Context(), at)
 		must(t, err)
 		server, err := ipc.Listen(ipc.Config{
-			Address: "127.0.0.1:0", Dir: at.dir, Version: "test", Log: slog.New(slog.DiscardHandler), Relay: relay,
+			Address: "127.0.0.1:0", Dir: at.dir, Version: "test", Log: slog.New(slog.DiscardHandler), Health: health,
 			Broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{}),
 		})
 		must(t, err)

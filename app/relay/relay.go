@@ -141,7 +141,7 @@ func (r *relay) listen(dir string) (err error) {
 	})
 	r.server, err = ipc.Listen(ipc.Config{
 		Address: config.Default().IPC.Address, AnyPort: true, Dir: dir, Broker: r.broker, Version: r.opts.Version,
-		Log: r.log, Control: r.opts.Uplink == nil, Relay: r.health,
+		Log: r.log, Control: r.opts.Uplink == nil, Health: r.health,
 		Hooks: hooks.New(hooks.Config{
 			Agents: registry.Protocols(), Nod: nod, Broker: r.broker, Log: r.log, OpenURL: noBrowser, Timeout: r.timeout,
 			AskMore: r.asksMore, Settings: registry.Settings,
@@ -279,9 +279,9 @@ func (r *relay) asksMore() bool {
 	return slices.ContainsFunc(r.desks.policies(), func(p remote.Policy) bool { return p.AskMore })
 }
 
-func (r *relay) health() api.RelayHealth {
+func (r *relay) health(h *api.HealthReply) {
 	s := r.link.State()
-	return api.RelayHealth{
+	h.Relay = &api.RelayHealth{
 		Up: s.Up, Problem: s.Problem, Fingerprint: r.identity.Key().Fingerprint(), Desks: len(r.desks.keys()),
 		Policy: r.desks.serial(), Unreported: r.spool.waiting(),
 	}

@@ -192,6 +192,7 @@ func (h *human) until(t interface{ Fatalf(string, ...any) }, what string, done f
 //	silent                                             never answers
 //	blind                                              has no screen
 //	paused                                             says that it is paused until a Friday, 15:04
+//	full                                               says that the disk is full
 //	undelivered                                        has no notification service
 //	version=V                                          is another version than nod
 //	stop                                               no nod-desktop any longer
@@ -259,8 +260,13 @@ func startDesktop(dir string, words []string) (*desktop, error) {
 			}
 			return nil
 		},
-		Paused: func() (bool, time.Time) {
-			return slices.Contains(words, "paused"), time.Date(2026, 1, 2, 15, 4, 0, 0, time.Local)
+		Health: func(h *api.HealthReply) {
+			if slices.Contains(words, "paused") {
+				h.Status, h.PausedUntil = "paused", time.Date(2026, 1, 2, 15, 4, 0, 0, time.Local)
+			}
+			if slices.Contains(words, "full") {
+				h.History = "the disk is full"
+			}
 		},
 	})
 	if err != nil {

@@ -29,6 +29,7 @@ type report struct {
 	Status  string `json:"status,omitempty"` // ok or paused
 
 	PausedUntil time.Time `json:"paused_until,omitzero"`
+	History     string    `json:"history,omitempty"` // what is wrong with it
 
 	PID     int    `json:"pid,omitempty"`
 	URL     string `json:"url,omitempty"`
@@ -76,7 +77,7 @@ func inspect(ctx context.Context) (report, error) {
 	r.Running = true
 	at := cl.Current()
 	r.Desktop, r.Status, r.Pending = health.Version, health.Status, health.Pending
-	r.PausedUntil, r.Relay = health.PausedUntil, health.Relay
+	r.PausedUntil, r.History, r.Relay = health.PausedUntil, health.History, health.Relay
 	r.PID, r.URL, r.Socket = at.PID, at.URL, at.Socket
 	return r, nil
 }
@@ -134,6 +135,7 @@ func describeStatus(r report) string {
 		line("address", r.URL)
 		line("socket", r.Socket)
 		line("pending", fmt.Sprint(r.Pending))
+		line("history", invisible.Visible(r.History))
 	} else {
 		line(program, "not running")
 	}

@@ -32,11 +32,11 @@ func newCallFlags(cmd *cobra.Command) *callFlags {
 	return f
 }
 
-func (f *callFlags) read(c *console) error {
+func (f *callFlags) read(ctx context.Context, c *console) error {
 	text := []byte(f.input)
 	if name, isFile := strings.CutPrefix(f.input, "@"); isFile || f.input == "-" {
 		var err error
-		if text, err = c.readFile(name); err != nil {
+		if text, err = c.readFile(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ Without --agent, nod assumes Claude Code's tool of that name.`,
 	f.set.StringVar(&call.request.Description, "description", "", "why the agent wants this, in its own words")
 	f.set.StringVar(&call.request.ToolUseID, "tool-use-id", "", "the agent's `id` of this call")
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
-		if err := call.read(c); err != nil {
+		if err := call.read(ctx, c); err != nil {
 			return err
 		}
 		err := request(ctx, c, f, &call.request, (*client.Client).Approve)
@@ -98,7 +98,7 @@ allow, and 1 otherwise.`,
 	call := newCallFlags(cmd)
 	f := c.newSenderFlags(cmd, &call.request.Common)
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
-		if err := call.read(c); err != nil {
+		if err := call.read(ctx, c); err != nil {
 			return err
 		}
 		return request(ctx, c, f, &call.request, (*client.Client).Evaluate)

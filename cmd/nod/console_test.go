@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"testing"
@@ -39,6 +40,18 @@ func TestConsole(t *testing.T) {
 	c.complain("ask", "two\nlines \x1b[0m")
 	if got, want := complaints.String(), "nod: ask: two\\nlines \\u001b[0m\n"; got != want {
 		t.Errorf("err %q, want %q", got, want)
+	}
+}
+
+// A standard input to which nobody writes is read until the user interrupts.
+func TestReadUntilInterrupted(t *testing.T) {
+	in, nobody := io.Pipe()
+	defer nobody.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	c := &console{in: in}
+	if _, err := c.readFile(ctx, "-"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 }
 

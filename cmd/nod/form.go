@@ -20,7 +20,8 @@ const maxFile = 1 << 20
 
 var errTooLong = errors.New("longer than 1 MiB, the limit of nod-desktop")
 
-func (c *console) readFile(name string) ([]byte, error) {
+// readFile reads a file, or for - standard input until ctx ends.
+func (c *console) readFile(ctx context.Context, name string) ([]byte, error) {
 	in := c.in
 	if name != "-" {
 		f, err := os.Open(name)
@@ -30,7 +31,18 @@ func (c *console) readFile(name string) ([]byte, error) {
 		defer f.Close()
 		in = f
 	}
-	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	var text []byte
+	var err error
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		text, err = io.ReadAll(io.LimitReader(in, maxFile+1))
+	}()
+	select {
+	case <-read:
+	case <-ctx.Done(): // nobody may ever write to standard input
+		return nil, ctx.Err()
+	}
 	if err == nil && len(text) > maxFile {
 		err = errTooLong
 	}
@@ -89,7 +101,7 @@ an array; to a text question, a string.`,
 	}
 	f := c.newRequestFlags(cmd, &q.Common)
 	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
-		text, err := c.readFile(args[0])
+		text, err := c.readFile(ctx, args[0])
 		if err != nil {
 			return err
 		}

@@ -145,8 +145,8 @@ and sandbox, and 1 otherwise.`,
 	cmd.Flags().BoolVar(&who.Contains, "sandbox", false, "nod can run this agent's commands in the sandbox")
 	cmd.Flags().StringVar(&who.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
 	c.withJSON(cmd, "print JSON")
-	cmd.RunE = c.runs(func(context.Context, []string) error {
-		err := flags.read(c)
+	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
+		err := flags.read(ctx, c)
 		if err != nil {
 			return err
 		}

@@ -157,6 +157,10 @@ func TestFindings(t *testing.T) {
 			func(f *fake) { f.health.Status, f.health.PausedUntil = "paused", f.Now() },
 			map[string]want{"pause": {warned, "paused until ", "Resume"}},
 		},
+		"a history that nod-desktop cannot write": {
+			func(f *fake) { f.health.History = "nod's history is read-only" },
+			map[string]want{"history": {failed, "read-only", "nod log"}},
+		},
 		"do not disturb": {
 			func(f *fake) { f.write(f.configPath(), "notifications:\n  do_not_disturb: true\n") },
 			map[string]want{"pause": {warned, "do not disturb", "nod settings"}},

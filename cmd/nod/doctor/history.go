@@ -27,6 +27,8 @@ func (e *exam) verifyHistory(ctx context.Context) Finding {
 	broken, isBroken := errors.AsType[*journal.BrokenError](err)
 	size := fmt.Sprintf("%d entries, %.1f MB", entries, float64(bytes)/(1<<20))
 	switch {
+	case e.health.History != "":
+		return failure(run("nod log"), "%s", e.health.History)
 	case errors.Is(err, fs.ErrNotExist):
 		return ok("no requests yet")
 	case isBroken:

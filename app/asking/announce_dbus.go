@@ -44,10 +44,12 @@ type board struct {
 func newBoard(ctx context.Context, n *notifier) func(*announcement) {
 	b := &board{notifier: n, changed: changes.NewSignal()}
 	go b.run(ctx) // not waited for: a write to a bus that hangs cannot be cancelled
-	return func(a *announcement) {
-		b.latest.Store(a)
-		b.changed.Send()
-	}
+	return b.post
+}
+
+func (b *board) post(a *announcement) {
+	b.latest.Store(a)
+	b.changed.Send()
 }
 
 func (b *board) run(ctx context.Context) {
@@ -68,6 +70,12 @@ func (b *board) run(ctx context.Context) {
 
 // show shows announcements on one connection, until none is up.
 func (b *board) show(ctx context.Context) error {
+	tried := b.latest.Load()
+	defer func() {
+		if b.latest.Load() != tried { // of what came during a failure no signal may be left
+			b.changed.Send()
+		}
+	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the connection
 	limit := time.AfterFunc(busTimeout, cancel)
@@ -98,7 +106,10 @@ func (b *board) show(ctx context.Context) error {
 			}
 		case <-b.changed:
 		}
-		if n.waits == "" && !n.next(b.latest.Load()) {
+		if n.waits != "" {
+			continue
+		}
+		if tried = b.latest.Load(); !n.next(tried) {
 			return nil
 		}
 	}

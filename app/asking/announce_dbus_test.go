@@ -3,6 +3,7 @@
 package asking
 
 import (
+	"errors"
 	"log/slog"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"nod/api"
 	"nod/app/desktop"
+	"nod/changes"
 	"nod/interact"
 )
 
@@ -28,6 +30,7 @@ type fakeNotifications struct {
 	bus    *testBus
 	from   dbus.Sender
 	hang   chan struct{} // nil: it answers
+	fails  *dbus.Error   // the answer to each notification; nil: it is shown
 	notice chan desktopNotice
 	closed chan uint32
 }
@@ -58,7 +61,7 @@ func (f *fakeNotifications) Notify(from dbus.Sender, _ string, replaces uint32, 
 	if f.hang != nil {
 		<-f.hang
 	}
-	return noticeID, nil
+	return noticeID, f.fails
 }
 
 // CloseNotification is the method of that name.
@@ -156,6 +159,27 @@ func TestWhatAHangingServiceShowsLateIsTakenBack(t *testing.T) {
 	if id := receive(t, f.closed); id != noticeID {
 		t.Errorf("closed %d", id)
 	}
+}
+
+// What comes while the service refuses the one before is sent all the same.
+func TestAnnouncementDuringARefusal(t *testing.T) {
+	b := startBus(t)
+	hang := make(chan struct{})
+	f := b.fakeNotifications(hang)
+	f.fails = dbus.MakeFailedError(errors.New("too many notifications"))
+	board := &board{notifier: newNotifier(showByBeeep(nil), nil, slog.New(slog.DiscardHandler)),
+		changed: changes.NewSignal()}
+	go board.run(t.Context())
+	board.post(anAnnouncement(true, nil))
+	receive(t, f.notice)
+	board.post(anAnnouncement(true, nil))
+	for began := time.Now(); len(board.changed) > 0; time.Sleep(time.Millisecond) { // until the board has seen it
+		if time.Since(began) > patience {
+			t.Fatal("nod waits for the service alone")
+		}
+	}
+	close(hang)
+	receive(t, f.notice)
 }
 
 func TestAnnouncementsWithoutAService(t *testing.T) {

@@ -341,11 +341,17 @@ func expectStatus(ts *testscript.TestScript, want string, err error) {
 	}
 }
 
-// interruptCommand is the script command "interrupt STATUS PROGRAM ARG…": the program is interrupted as
-// soon as the user sees the prompt.
+// interruptCommand is the script command "interrupt [-QUIT|-HUP] STATUS PROGRAM ARG…": the program is interrupted, or
+// gets that signal, as soon as the user sees the prompt.
 func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
+	by := os.Interrupt
+	if len(args) > 0 {
+		if other, ok := map[string]os.Signal{"-QUIT": syscall.SIGQUIT, "-HUP": syscall.SIGHUP}[args[0]]; ok {
+			by, args = other, args[1:]
+		}
+	}
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: interrupt STATUS PROGRAM ARG…")
+		ts.Fatalf("usage: interrupt [-QUIT|-HUP] STATUS PROGRAM ARG…")
 	}
 	program, err := exec.LookPath(args[1])
 	ts.Check(err)
@@ -358,7 +364,7 @@ func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(cmd.Start())
 	desktopOf(ts).prompter.until(ts, "prompt", func() bool { return desktopOf(ts).prompter.seen() > before })
-	ts.Check(cmd.Process.Signal(os.Interrupt))
+	ts.Check(cmd.Process.Signal(by))
 	expectStatus(ts, args[0], cmd.Wait())
 }
 

@@ -86,25 +86,71 @@ func shakes(t *testing.T, c net.Conn) bool {
 	return tls.Client(c, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(t.Context()) == nil
 }
 
+// given is a listener that is given its connections.
+type given chan net.Conn
+
+func (g given) Accept() (net.Conn, error) {
+	c, ok := <-g
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (g given) Close() error { close(g); return nil }
+func (given) Addr() net.Addr { return &net.TCPAddr{} }
+
+// addressed is a connection from an address.
+type addressed struct {
+	net.Conn
+	from net.TCPAddr
+}
+
+func (a addressed) RemoteAddr() net.Addr { return &a.from }
+
+// served serves s in a bubble, where no time passes while the machine is busy. Any address connects with it.
+func served(t *testing.T, s *device.Server) (dial func(from string) net.Conn) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	l, ended := make(given), make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.Serve(ctx, l)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+		time.Sleep(time.Minute) // of the bubble: until nothing of the server runs
+	})
+	return func(from string) net.Conn {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { _ = ours.Close() })
+		l <- addressed{theirs, net.TCPAddr{IP: net.ParseIP(from)}}
+		return ours
+	}
+}
+
 // One address takes no more than its share, whatever it does with its connections, and what it opens last is served.
 func TestOneAddressTakesItsShare(t *testing.T) {
-	s := Start(t, &Desk{}, testPage)
-	var held []net.Conn
-	for range 40 {
-		held = append(held, dialFrom(t, s, "127.0.0.1"))
-	}
-	if !shakes(t, dialFrom(t, s, "127.0.0.1")) {
-		t.Error("there is no room for the last one")
-	}
-	left := 0
-	for _, c := range held {
-		if shakes(t, c) {
-			left++
+	synctest.Test(t, func(t *testing.T) {
+		dial := served(t, New(t, &Desk{}, testPage))
+		var held []net.Conn
+		for range 40 {
+			held = append(held, dial("127.0.0.1"))
 		}
-	}
-	if left != 11 {
-		t.Errorf("%d of 40 are left beside the last one, want 11", left)
-	}
+		if !shakes(t, dial("127.0.0.1")) {
+			t.Error("there is no room for the last one")
+		}
+		left := 0
+		for _, c := range held {
+			if shakes(t, c) {
+				left++
+			}
+		}
+		if left != 11 {
+			t.Errorf("%d of 40 are left beside the last one, want 11", left)
+		}
+	})
 }
 
 // Many addresses that each hold what they get leave room for one more, which is paired meanwhile and stays.
@@ -189,20 +235,6 @@ func TestGuessesFromElsewhere(t *testing.T) {
 	}
 }
 
-// given is a listener that is given its connections.
-type given chan net.Conn
-
-func (g given) Accept() (net.Conn, error) {
-	c, ok := <-g
-	if !ok {
-		return nil, net.ErrClosed
-	}
-	return c, nil
-}
-
-func (g given) Close() error { close(g); return nil }
-func (given) Addr() net.Addr { return &net.TCPAddr{} }
-
 // Who connects and says nothing, or says it letter by letter, does not keep the connection.
 func TestSlowSpeakersAreCut(t *testing.T) {
 	for name, speak := range map[string]func(net.Conn) error{
@@ -219,27 +251,16 @@ func TestSlowSpeakersAreCut(t *testing.T) {
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := New(t, &Desk{}, testPage)
-			ctx, cancel := context.WithCancel(t.Context())
-			l := make(given)
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				_ = s.Serve(ctx, l)
-			}()
-			ours, theirs := net.Pipe()
+			dial := served(t, New(t, &Desk{}, testPage))
 			began := time.Now()
-			l <- theirs
-			if err := speak(ours); err != nil {
+			c := dial("127.0.0.1")
+			if err := speak(c); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			_, _ = io.Copy(io.Discard, ours) // until it is closed
+			_, _ = io.Copy(io.Discard, c) // until it is closed
 			if after := time.Since(began); after > 10*time.Second {
 				t.Errorf("%s: it is closed after %v", name, after)
 			}
-			cancel()
-			<-ended
-			time.Sleep(time.Minute) // of the bubble: until nothing of the server runs
 		})
 	}
 }

@@ -202,37 +202,39 @@ func TestManyAddressesLeaveRoom(t *testing.T) {
 
 // Wrong secrets from one address, as fast as it gets, cost another address nothing.
 func TestGuessesFromElsewhere(t *testing.T) {
-	s := Start(t, &Desk{}, testPage)
-	from := func(ip string) *http.Client {
-		client := trusting(s, 0)
-		client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, at string) (net.Conn, error) {
-			return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}).DialContext(ctx, network, at)
-		}
-		t.Cleanup(client.CloseIdleConnections)
-		return client
-	}
-	_ = dialFrom(t, s, "127.0.0.2").Close()
-	invitation, _ := s.Invite("phone", all)
-	for _, ip := range []string{"127.0.0.2", "127.0.0.3"} {
-		stranger := devicetest.NewPhone(t, s).Over(from(ip))
-		body := devicetest.Pairing{Secret: strings.Repeat("A", 43), Key: stranger.Key()}
-		nonce, busy := stranger.Nonce(), false
-		for range 1000 {
-			w := stranger.Send(stranger.Sign(stranger.Request("POST", "/pair", body), nonce, body))
-			if busy = w.Code == http.StatusTooManyRequests; busy {
-				break
+	synctest.Test(t, func(t *testing.T) {
+		s := New(t, &Desk{}, testPage)
+		dial := served(t, s)
+		from := func(ip string) *http.Client {
+			client := trusting(s, 0)
+			client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+				return dial(ip), nil
 			}
-			if code := devicetest.Read(t, w, nil); code != "invitation" {
-				t.Fatalf("a guess: %q", code)
+			t.Cleanup(client.CloseIdleConnections)
+			return client
+		}
+		invitation, _ := s.Invite("phone", all)
+		for _, ip := range []string{"127.0.0.2", "127.0.0.3"} {
+			stranger := devicetest.NewPhone(t, s).Over(from(ip))
+			body := devicetest.Pairing{Secret: strings.Repeat("A", 43), Key: stranger.Key()}
+			nonce, busy := stranger.Nonce(), false
+			for range 1000 {
+				w := stranger.Send(stranger.Sign(stranger.Request("POST", "/pair", body), nonce, body))
+				if busy = w.Code == http.StatusTooManyRequests; busy {
+					break
+				}
+				if code := devicetest.Read(t, w, nil); code != "invitation" {
+					t.Fatalf("a guess: %q", code)
+				}
+			}
+			if !busy {
+				t.Errorf("%s guesses without end", ip)
 			}
 		}
-		if !busy {
-			t.Errorf("%s guesses without end", ip)
+		if status, code := devicetest.NewPhone(t, s).Over(from("127.0.0.4")).Pair(invitation); status != http.StatusOK {
+			t.Errorf("the right one: %d %s", status, code)
 		}
-	}
-	if status, code := devicetest.NewPhone(t, s).Over(from("127.0.0.4")).Pair(invitation); status != http.StatusOK {
-		t.Errorf("the right one: %d %s", status, code)
-	}
+	})
 }
 
 // Who connects and says nothing, or says it letter by letter, does not keep the connection.

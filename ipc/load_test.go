@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"nod/e2e/interacttest"
 	"nod/interact"
@@ -79,6 +80,7 @@ func openQuiet(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server.http.ReadHeaderTimeout = time.Minute // of many who call at once, each is slow on a busy machine
 	d.endpoint = server.Endpoint()
 	d.socket = &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -97,6 +97,7 @@ func open(t testing.TB, options ...func(*fixture)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server.http.ReadHeaderTimeout = time.Minute // of many who call at once, each is slow on a busy machine
 	d.server, d.endpoint = server, server.Endpoint()
 	for _, o := range options {
 		o(d)

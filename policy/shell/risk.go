@@ -159,7 +159,10 @@ func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 func (r *riskRule) fits(words []string, bundles bool) bool {
 	has := func(want string) bool { return hasWord(words[1:], want, bundles) }
 	hasNone := func(list []string) bool { return !slices.ContainsFunc(list, has) }
-	return leads(r.words, words) && hasNone(r.unless) && !slices.ContainsFunc(r.with, hasNone)
+	isSet := func(flag string) bool { // and not taken back
+		return has(flag) && !(isLong(flag) && (has(flag+"=false") || has("--no-"+flag[2:])))
+	}
+	return leads(r.words, words) && !slices.ContainsFunc(r.unless, isSet) && !slices.ContainsFunc(r.with, hasNone)
 }
 
 // leads reports whether the words that say what a program does come first after its name, perhaps abbreviated. The word

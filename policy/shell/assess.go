@@ -256,7 +256,11 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 	case !ascii(words[0].text):
 		w.risk(Danger, riskLetters, words[0].text)
 	}
-	for _, rule := range risks().rulesOf(name, args) {
+	told := args
+	if obeyers.Has(name) && w.spend(len(in.said)) {
+		told = slices.Concat(args, slices.DeleteFunc(slices.Clone(in.said), isFlag))
+	}
+	for _, rule := range risks().rulesOf(name, told) {
 		w.risk(rule.level, rule.text, "")
 		said = said || rule.name != "*"
 	}
@@ -420,10 +424,20 @@ func (w *walk) watchFed(programs []string) func() {
 	return func() { w.fedBy = was }
 }
 
-// watchFedText reads a script that the command contains and feeds to a shell.
+// watchFedText reads a script that the command contains, or has echo print, and feeds to a shell.
 func (w *walk) watchFedText(r *reading, words []word, at places, in pipe) {
-	isRun := in.text != nil && len(r.operands) == 0 && r.script == nil && r.program.runsShell()
-	if w.watch != nil && isRun && runsText(baseName(words[0].text)) {
+	isRun := len(r.operands) == 0 && r.script == nil && r.program.runsShell() && runsText(baseName(words[0].text))
+	switch {
+	case w.watch == nil || !isRun:
+	case in.text != nil:
 		w.script(*in.text, at)
+	case len(in.programs) == 1 && printers.Has(in.programs[0]) && len(in.said) > 0:
+		w.script(in.said[0], at) // the first text of several words, or all of them
 	}
 }
+
+const printers language.Words = "echo printf"
+
+// obeyers do what they are fed, in a language that is not the shell's.
+const obeyers language.Words = "psql mysql mariadb sqlite3 duckdb sqlcmd clickhouse-client cqlsh snowsql bq mongosh " +
+	"mongo redis-cli ssh docker podman kubectl docker-compose"

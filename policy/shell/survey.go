@@ -14,7 +14,11 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 	name, args := baseName(words[0].text), literals(words[1:])
 	w.interprets = w.interprets || r.program.runs()
 	if r.script == nil && (r.program.traits[traitCode] || runsCode(name)) {
-		w.surveyScript(r, args)
+		script := args
+		if w.watch != nil {
+			script = texts(words[1:]) // what is known of them
+		}
+		w.surveyScript(r, script)
 	}
 	isRemoved := func(path string) bool {
 		w.spend(len(r.accesses) / 8)

@@ -144,6 +144,10 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 	simple := p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil &&
 		len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
 	value, bound := w.vars[name]
+	shown := ""
+	if w.watch != nil && simple { // the word may be a script, and the name that of a secret
+		shown = "$" + name
+	}
 	switch {
 	case !w.endsAlike(p):
 		out.vary(w.source[p.Pos().Offset() : p.End().Offset()+1])
@@ -172,7 +176,7 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 		return ""
 	case quoted && p.Index == nil && programs().public.Has(name):
 		out.known = false
-		return ""
+		return shown
 	default:
 		out.isValue = quoted && p.Index == nil
 	}
@@ -183,7 +187,7 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 	case p.Exp != nil && p.Exp.Word != nil:
 		return w.readWord(p.Exp.Word).text
 	}
-	return ""
+	return shown
 }
 
 const usesValue = "It uses the value of a variable, which is not known before it runs."

@@ -280,6 +280,22 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 	return said
 }
 
+// watchSet warns of variables, set for all commands from here on, that decide what programs run.
+func (w *walk) watchSet(list []*syntax.Assign) {
+	for _, a := range list {
+		if w.watch == nil || a.Name == nil || a.Value == nil || !loaders.Has(a.Name.Value) {
+			continue
+		}
+		level := Danger
+		if a.Name.Value == "PATH" { // often only made longer
+			level = Caution
+		}
+		if w.standAt(a); !harmlessSetting(word{text: a.Name.Value + "=" + w.readWord(a.Value).text}) {
+			w.risk(level, riskSettings, a.Name.Value)
+		}
+	}
+}
+
 // assessUnread notes that nod does not know what a part does; first is the part's index.
 func (w *walk) assessUnread(p *Part, words []word, first int) {
 	name := words[0].text

@@ -234,6 +234,7 @@ func (w *walk) textOf(c *syntax.CallExpr, s *syntax.Stmt) string {
 
 // assignments judges NAME=value with no program after it.
 func (w *walk) assignments(list []*syntax.Assign, at places) {
+	w.watchSet(list)
 	for _, a := range list {
 		value := w.setting(a, at)
 		name, text, _ := strings.Cut(value.text, "=")
@@ -572,7 +573,9 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 				p.free = append(p.free, markSetting+s.text)
 			}
 		case !harmlessSetting(s):
-			r.changed = true
+			if r.changed = true; loaders.Has(name) {
+				w.risk(Danger, riskSettings, name)
+			}
 			w.readText(value, p.In)
 			p.Why = "It sets the variable " + quote(name) + ", which can change what programs do."
 			p.words.Flags = append(p.words.Flags, markSetting+s.text)

@@ -243,6 +243,7 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 	case *syntax.ForClause:
 		return same(w.loop(cmd, at))
 	case *syntax.DeclClause:
+		w.watchSet(cmd.Args)
 		if cmd.Variant.Value == "export" && w.export(cmd.Args, at) {
 			return same(at)
 		}

@@ -35,8 +35,16 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 		if value, ok := valueOfFlag(arg); ok {
 			arg = value
 		}
-		if !isFlag(arg) && arg != "/dev/null" && looksLikePath(arg) && !w.isSpent() && !isRemoved(arg) {
-			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: arg, Kind: kind})
+		names := []string{arg}
+		if inside := pathsIn(arg); len(inside) > 0 && strings.IndexAny(arg, "~/.") == 0 { // of a mount: -v ~/x:/y
+			names = inside
+		} else if !isFlag(arg) {
+			names = append(names, inside...)
+		}
+		for _, name := range names {
+			if !isFlag(name) && name != "/dev/null" && looksLikePath(name) && !w.isSpent() && !isRemoved(name) {
+				p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: name, Kind: kind})
+			}
 		}
 	}
 	w.surveyBare(r, args, kind, at)

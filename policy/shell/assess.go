@@ -264,6 +264,9 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 		w.risk(rule.level, rule.text, "")
 		said = said || rule.name != "*"
 	}
+	for _, rule := range risks().ofPackage(name, args) {
+		w.risk(rule.level, rule.text, "")
+	}
 	said = w.assessFed(words, name, in) || said
 	if p := programs().find(name); p != nil && p.removes() && slices.ContainsFunc(words[1:], isUnknown) {
 		w.risk(Danger, riskDeletes, "")

@@ -156,6 +156,17 @@ func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 	return found
 }
 
+// ofPackage returns the rules that match the program that npx and its like run. A bare name may be that of a script.
+func (b riskBook) ofPackage(runner string, args []string) []namedRisk {
+	const runners, verbs language.Words = "npx bunx pnpm yarn npm", "exec dlx x run"
+	i := slices.IndexFunc(args, func(arg string) bool { return !isFlag(arg) && !verbs.Has(arg) })
+	if i < 0 || !runners.Has(runner) {
+		return nil
+	}
+	isBare := func(r namedRisk) bool { return len(r.words)+len(r.with) == 0 }
+	return slices.DeleteFunc(b.rulesOf(args[i], args[i+1:]), isBare)
+}
+
 func (r *riskRule) fits(words []string, bundles bool) bool {
 	has := func(want string) bool { return hasWord(words[1:], want, bundles) }
 	hasNone := func(list []string) bool { return !slices.ContainsFunc(list, has) }

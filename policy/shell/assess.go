@@ -217,7 +217,8 @@ func runsText(name string) bool {
 }
 
 // shells are programs that run their words, or a file that the words name.
-const shells language.Words = "eval source . exec pwsh powershell bash sh zsh tmux screen byobu zellij at batch"
+const shells language.Words = "eval source . exec iex invoke-expression pwsh powershell bash sh zsh " +
+	"tmux screen byobu zellij at batch"
 
 // risk notes a risk of the current simple command.
 func (w *walk) risk(level Level, text, what string) {
@@ -264,7 +265,7 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 		w.risk(rule.level, rule.text, "")
 		said = said || rule.name != "*"
 	}
-	for _, rule := range risks().ofPackage(name, args) {
+	for _, rule := range risks().ofRunner(name, args) {
 		w.risk(rule.level, rule.text, "")
 	}
 	said = w.assessFed(words, name, in) || said

@@ -156,15 +156,19 @@ func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 	return found
 }
 
-// ofPackage returns the rules that match the program that npx and its like run. A bare name may be that of a script.
-func (b riskBook) ofPackage(runner string, args []string) []namedRisk {
-	const runners, verbs language.Words = "npx bunx pnpm yarn npm", "exec dlx x run"
+// ofRunner returns the rules that match the program that npx, cmd /c and their like run.
+func (b riskBook) ofRunner(runner string, args []string) []namedRisk {
+	const runners language.Words = "npx bunx pnpm yarn npm cmd powershell pwsh"
+	const verbs language.Words = "exec dlx x run /c /C /k /K /q /s /d"
 	i := slices.IndexFunc(args, func(arg string) bool { return !isFlag(arg) && !verbs.Has(arg) })
-	if i < 0 || !runners.Has(runner) {
+	if i < 0 || !runners.Has(runner) || strings.TrimSpace(args[i]) == "" {
 		return nil
 	}
-	isBare := func(r namedRisk) bool { return len(r.words)+len(r.with) == 0 }
-	return slices.DeleteFunc(b.rulesOf(args[i], args[i+1:]), isBare)
+	words := slices.Concat(strings.Fields(args[i]), args[i+1:])
+	isScript := func(r namedRisk) bool { // a bare name may be that of a script of the project
+		return len(r.words)+len(r.with) == 0 && language.Words("pnpm yarn npm").Has(runner)
+	}
+	return slices.DeleteFunc(b.rulesOf(baseName(words[0]), words[1:]), isScript)
 }
 
 func (r *riskRule) fits(words []string, bundles bool) bool {

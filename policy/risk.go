@@ -141,7 +141,7 @@ func (r *risks) eachAccess(command string, visit func(shell.Access)) {
 const many = 10
 
 func (r *risks) matches(found []access) {
-	if found[0].kind != shell.Delete {
+	if found[0].kind != shell.Delete || r.picks(&found[0]) {
 		return
 	}
 	n := 0
@@ -277,7 +277,7 @@ func (r *risks) isMove() bool {
 
 // picks reports whether only some files of a folder are removed: find names the folder in which it looks.
 func (r *risks) picks(a *access) bool {
-	const tests language.Words = "-name -iname -path -ipath -regex -type -mtime -mmin -empty -size -newer"
+	const tests language.Words = "-name -iname -path -ipath -regex -mtime -mmin -empty -size -newer"
 	return len(a.only) > 0 || r.part != nil && len(r.part.Argv) > 0 && r.part.Argv[0] == "find" &&
 		slices.ContainsFunc(r.part.Argv, tests.Has)
 }

@@ -213,3 +213,31 @@ func TestCommandNames(t *testing.T) {
 		}
 	}
 }
+
+// What find picks is not counted: the folder holds more.
+func TestCountOfDeletedFiles(t *testing.T) {
+	folder := t.TempDir()
+	for i := range 12 {
+		if err := os.WriteFile(fmt.Sprintf("%s/%d.go", folder, i), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for command, want := range map[string]bool{
+		"rm -rf .":                     true,
+		"rm *.go":                      true,
+		"find . -type f -delete":       true,
+		"find . -name '*.pyc' -delete": false,
+		"find . -mtime +9 -delete":     false,
+		"find . -name '*~' | xargs rm": false,
+	} {
+		raw, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		risks := Risks(Call{Agent: "claude-code", Tool: "Bash", CWD: folder, Input: ReadInput(raw)})
+		isCount := func(r Risk) bool { return r.String() == "Deletes 12 files" }
+		if got := slices.ContainsFunc(risks, isCount); got != want {
+			t.Errorf("%s: %v, want %v: %v", command, got, want, risks)
+		}
+	}
+}

@@ -30,10 +30,12 @@ func Risks(call Call) []Risk {
 		r.add(shell.Caution, shell.RiskUnreadable, "")
 	}
 	r.readPatch()
-	if command, ok := f.commandText(); ok && !r.isPatch {
+	command, isCommand := f.commandText()
+	if isCommand = isCommand && !r.isPatch; isCommand {
 		r.command(command)
-	} else {
-		for _, a := range f.reach() {
+	}
+	for _, a := range f.reach() {
+		if !isCommand || a.source == fromField && !isShell(call.Tool) { // command may name what an editor does to a file
 			r.access(&a)
 		}
 	}

@@ -113,7 +113,8 @@ const (
 		"overwrite kill terminate revoke uninstall exec execute run eval evaluate shell bash terminal command " +
 		"script code sql rmdir trash cmd powershell python javascript deletes deleted deletion removes removed " +
 		"removal archive invoke deleting removing destroys executes executed kills prune flush expunge discard " +
-		"cleanup spawn subprocess process repl js ruby perl php lua ssh deploy migration"
+		"cleanup spawn subprocess process repl js ruby perl php lua ssh deploy migration " +
+		"flushall flushdb cypher kubectl cli"
 )
 
 func hasWord(name string, words language.Words) bool {

@@ -337,6 +337,7 @@ func TestServerGrant(t *testing.T) {
 		for tool, want := range map[string]Effect{
 			mcpTool: Allow, "mcp__github__list_issues": Allow, "mcp__github__browser_snapshot": Allow,
 			"mcp__github__delete_repo": Ask, "mcp__github__run_workflow": Ask, "mcp__github__evaluate_script": Ask,
+			"mcp__github__flushall": Ask, "mcp__github__write_cypher": Ask, "mcp__github__aws_cli": Ask,
 			"mcp__github__apply_sql": Ask, "mcp__github__DBDelete": Ask, "mcp__github__SQLQuery": Ask,
 			"mcp__github__d\u0435lete": Ask, "mcp__github__\uff24elete": Ask, "mcp__github__list\n": Ask,
 			"mcp__github__start_process": Ask, "mcp__github__deploy": Ask, "mcp__github__applyMigration": Ask,

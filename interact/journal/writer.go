@@ -89,12 +89,14 @@ func (w *writer) group(first *write) {
 		}
 		return nil
 	}}}
-	for next := first; next != nil && len(group) <= maxGroup; {
+	for next := first; next != nil; {
 		group = append(group, next)
-		select {
-		case next = <-w.j.writes:
-		default:
-			next = nil
+		next = nil
+		if len(group) <= maxGroup { // what is taken off the channel is written
+			select {
+			case next = <-w.j.writes:
+			default:
+			}
 		}
 	}
 	err := w.commit(group)

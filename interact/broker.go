@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -97,7 +98,8 @@ type Broker struct {
 	restored    chan struct{}      // closed by Restore; nil: nothing is to come
 	unjournaled []Record           // outcomes that the journal could not take
 
-	changed changes.Source
+	changed      changes.Source
+	reconsidered atomic.Int64 // how often the policy has changed
 }
 
 // NewBroker returns a broker. The caller must Close it.
@@ -179,6 +181,7 @@ func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 		return Answer{}
 	}
 	if !e.isJudged {
+		e.judgedAt = b.reconsidered.Load()
 		e.why, e.isJudged = b.decide(e.call), true
 	}
 	if e.req.Futile != nil && e.why.Effect != policy.Deny && isAmong(effects, e.why.Effect) {
@@ -363,6 +366,9 @@ func (b *Broker) start(e *entry) {
 	b.pending = append(b.pending, e)
 	b.same[e.prompt()] = e
 	b.changed.Send()
+	if e.isJudged && e.judgedAt != b.reconsidered.Load() { // when it was not pending yet
+		e.reconsider.Send()
+	}
 	b.runs.Go(func() { b.run(e) })
 }
 
@@ -527,6 +533,7 @@ func unavailable(reason string) Answer { return Answer{Outcome: api.Unavailable,
 
 // Reconsider settles the pending approvals that the policy now decides.
 func (b *Broker) Reconsider() {
+	b.reconsidered.Add(1)
 	for _, e := range b.waiting() {
 		if e.kind() == api.KindApprove {
 			e.reconsider.Send()

@@ -699,6 +699,41 @@ func TestReconsiderSettlesWhatARuleNowDecides(t *testing.T) {
 	})
 }
 
+// A rule that comes after the policy has decided that the user is asked, and before they are, counts.
+func TestReconsiderBeforeARequestIsPending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pol := &hooked{}
+		b := interacttest.Broker(&interacttest.Prompter{}, pol)
+		defer b.Close()
+		pol.decided = func() {
+			pol.decided = func() {}
+			pol.Set("Bash", policy.Allow)
+			b.Reconsider()
+		}
+		ticket, err := b.Begin(approve("Bash"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ticket.Release()
+		synctest.Wait()
+		if a, _ := ticket.Answer(); a.Outcome != api.Allowed || a.By != api.ByPolicy {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// hooked is a policy of which a test sees each decision before the broker does.
+type hooked struct {
+	interacttest.Policy
+	decided func()
+}
+
+func (h *hooked) Decide(call policy.Call) policy.Decision {
+	d := h.Policy.Decide(call)
+	h.decided()
+	return d
+}
+
 func TestCloseEndsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})

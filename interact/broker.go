@@ -436,8 +436,12 @@ func (b *Broker) run(e *entry) {
 	for {
 		select {
 		case a := <-got:
-			got <- a // for who waits until the prompt is off the screen
-			b.settle(e, b.unlessDeserted(e, a))
+			got <- a                                // for who waits until the prompt is off the screen
+			if context.Cause(e.ctx) == ErrClosing { // which may be all that a says
+				b.suspend(e, got)
+			} else {
+				b.settle(e, b.unlessDeserted(e, a))
+			}
 			return
 		case <-e.reconsider:
 			if b.overrule(e) {

@@ -748,6 +748,70 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
+// What waits detached stays open for the next nod, even if its prompt has closed before the broker sees why.
+func TestCloseWhileThePolicyIsAskedAgain(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			pol := &hooked{decided: func() {}}
+			b := interacttest.Broker(&interacttest.Prompter{}, pol)
+			ticket, err := b.Begin(approve("Bash"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ticket.Detach()
+			synctest.Wait()
+			deciding := make(chan struct{})
+			pol.decided = func() { <-deciding }
+			b.Reconsider()
+			synctest.Wait()
+			go b.Close()
+			synctest.Wait()
+			close(deciding)
+			synctest.Wait()
+			tk, err := b.Find(context.Background(), interact.Requester{}, ticket.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, ok := tk.Answer(); ok {
+				t.Fatalf("%+v", a)
+			}
+		})
+	}
+}
+
+// What the user has answered counts, even if nod ends before the broker sees it.
+func TestCloseAfterAnAnswer(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			pol, answer := &hooked{decided: func() {}}, make(chan interact.Answer)
+			b := interacttest.Broker(prompterFunc(func(context.Context) (interact.Answer, error) {
+				return <-answer, nil
+			}), pol)
+			ticket, err := b.Begin(approve("Bash"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			deciding := make(chan struct{})
+			pol.decided = func() { <-deciding }
+			b.Reconsider()
+			synctest.Wait()
+			a := allowed
+			a.ShownSHA256 = interact.Digest([]byte(`{"x":1}`))
+			answer <- a
+			synctest.Wait()
+			go b.Close()
+			synctest.Wait()
+			pol.decided = func() {}
+			close(deciding)
+			synctest.Wait()
+			if a, ok := ticket.Answer(); !ok || a.Outcome != api.Allowed {
+				t.Fatalf("%+v", a)
+			}
+		})
+	}
+}
+
 func TestPendingIsBounded(t *testing.T) {
 	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 	defer b.Close()

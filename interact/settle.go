@@ -112,13 +112,13 @@ func (b *Broker) suspend(e *entry, got chan Answer) {
 	select {
 	case said := <-got:
 		got <- said
-		if said.Outcome == api.Denied {
-			a = said
+		if said.Outcome != api.Unavailable {
+			a = b.unlessDeserted(e, said)
 		}
 	case <-time.After(closeTimeout):
 	}
 	b.mu.Lock()
-	stays := a.Outcome != api.Denied && e.record(a).Detached
+	stays := a.Outcome == api.Unavailable && e.record(a).Detached
 	b.mu.Unlock()
 	if stays {
 		b.publish(e, Answer{})

@@ -506,7 +506,10 @@ func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a A
 	if e.kind() == api.KindNotify {
 		return Answer{Outcome: api.Answered, Sent: b.cfg.Notify(ctx, e.req)}
 	}
-	a, err := b.cfg.Prompter.Prompt(ctx, e.req, why)
+	b.mu.Lock()
+	now := e.current() // it may be snoozed since before a restart
+	b.mu.Unlock()
+	a, err := b.cfg.Prompter.Prompt(ctx, now, why)
 	switch {
 	case err == nil && a.Outcome == api.Denied && context.Cause(ctx) == ErrClosing:
 		return b.accept(e, a)

@@ -230,6 +230,9 @@ func TestRestoreDetached(t *testing.T) {
 					time.Until(p[0].Deadline) != 57*time.Minute {
 					t.Fatalf("%+v", p)
 				}
+				if shown := d.human.Shown(); len(shown) != 1 || time.Until(shown[0].Snoozed) != 56*time.Minute {
+					t.Errorf("the prompt comes back too early: %+v", shown)
+				}
 				if err := d.Snooze(ticket.ID(), 58*time.Minute); !errors.Is(err, interact.ErrImpatient) {
 					t.Errorf("it forgot how long its caller waits: %v", err)
 				}

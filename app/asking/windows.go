@@ -45,6 +45,7 @@ type windows struct {
 
 	mu        sync.Mutex
 	pending   []*openPrompt          // oldest first
+	policies  int                    // changes of the policy that refetch has heard of
 	drafts    map[interact.ID][]byte // unfinished answers
 	restored  map[interact.ID]bool   // was pending when nod ended, so it waits for a display, too
 	process   *process               // nil while none is up
@@ -82,6 +83,7 @@ type openPrompt struct {
 	inTray   bool        // no window shows it
 	answered bool        // by the user; the broker does not know yet
 	deaths   int         // of processes that showed it
+	policy   int         // by which the offers were found, of windows.policies
 	answer   interact.Answer
 	err      error
 	done     chan struct{} // closed when it is answered
@@ -160,6 +162,9 @@ func (w *windows) crashing() error {
 // add makes a request pending, only in the tray if hidden.
 func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) (*openPrompt, error) {
 	p := &openPrompt{Prompt: operator.Prompt{ID: r.ID, Revision: 1, Request: &r, Why: why}, done: make(chan struct{})}
+	w.mu.Lock()
+	p.policy = w.policies
+	w.mu.Unlock()
 	if a, ok := r.Body.(interact.Approve); ok && r.Requester.Machine == "" {
 		p.call = a.Call(r.Requester)
 		p.call.Contains = w.contains(r.Requester) // then it is offered
@@ -180,8 +185,12 @@ func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) (*op
 		return x.Request.Created.Compare(y.Request.Created)
 	})
 	w.used = time.Now()
+	isOld := p.policy != w.policies
 	w.mu.Unlock()
 	w.refetchPrompts()
+	if isOld { // the policy changed while the offers were found
+		w.refetch()
+	}
 	return p, nil
 }
 
@@ -256,13 +265,17 @@ func (w *windows) refetchPrompts() {
 // refetch makes the windows fetch everything again, because the configuration, the grants or the presence changed.
 func (w *windows) refetch() {
 	w.mu.Lock()
+	w.policies++
+	now := w.policies
 	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *openPrompt) bool { return p.call.Tool == "" })
 	w.mu.Unlock()
 	w.release(func(p *openPrompt) bool { return !w.quiet(*p.Request) })
 	for _, p := range approvals {
 		offers := w.offersOf(p.call)
 		w.mu.Lock()
-		if !reflect.DeepEqual(offers, p.Offers) {
+		isOld := p.policy > now // another refetch was faster
+		p.policy = max(p.policy, now)
+		if !isOld && !reflect.DeepEqual(offers, p.Offers) {
 			p.Offers = offers
 			p.Revision++
 			if err := p.digest(); err != nil {

@@ -846,6 +846,36 @@ func TestAllowSavesWhatWasShown(t *testing.T) {
 	})
 }
 
+// What a prompt offers is what the latest policy offers, in whatever order that is worked out.
+func TestTheLatestOffersAreShown(t *testing.T) {
+	for name, isAsked := range map[string]bool{"while it is asked": true, "while another change is taken in": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				offer := func(text string) policy.Offers {
+					return policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Text: text}}}
+				}
+				slow := make(chan struct{})
+				d.w.offers = func(policy.Call) policy.Offers { <-slow; return offer("old") }
+				d.ask("a")
+				if !isAsked {
+					slow <- struct{}{}
+					synctest.Wait()
+					go d.w.refetch()
+					synctest.Wait()
+				}
+				d.w.offers = func(policy.Call) policy.Offers { return offer("new") }
+				d.w.refetch()
+				close(slow)
+				synctest.Wait()
+				if all := d.w.open(); len(all) != 1 || all[0].Offers.Grants[0].Text != "new" {
+					t.Errorf("%+v", all)
+				}
+			})
+		})
+	}
+}
+
 // A prompt that cannot be shown is nobody's decision.
 func TestPromptThatCannotBeShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

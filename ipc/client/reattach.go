@@ -65,10 +65,10 @@ func (c *Client) follow(ctx context.Context, at endpoint.Endpoint, err error, lo
 	case isLost && lost == nil, isLost && isAlive(ctx, at): // it hung up, and would again
 		return err
 	case lost != nil:
-		if isLost && c.Lost != nil {
+		if c.Lost != nil { // also of one that was gone before the call reached it
 			c.Lost()
 		}
-		if isLost && errors.Is(readErr, fs.ErrNotExist) {
+		if errors.Is(readErr, fs.ErrNotExist) {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeoutCause(ctx, restartTime, errQuit)
 			defer cancel()

@@ -264,6 +264,29 @@ func (d *desk) expectOne(got string, err error) {
 	}
 }
 
+// A nod-desktop that died before a call reached it is a loss, too: who waits for the next one may give up.
+func TestReattachToOneThatHasDied(t *testing.T) {
+	d := newDesk(t)
+	d.phase = once(beforeHeaders)
+	c := d.client()
+	ctx, giveUp := context.WithTimeout(t.Context(), 20*time.Second) // only a call that hangs
+	defer giveUp()
+	losses := 0
+	c.Lost = func() {
+		if losses++; losses == 1 {
+			d.start()
+			d.kill()
+		} else {
+			d.start()
+		}
+	}
+	got, err := waits["ask"](ctx, c)
+	d.expectOne(got, err)
+	if losses != 2 {
+		t.Errorf("lost %d times", losses)
+	}
+}
+
 // However often nod-desktop dies, in whatever way, every call has its own answer, once.
 func TestReattachAgainAndAgain(t *testing.T) {
 	const calls, deaths = 30, 40

@@ -572,10 +572,10 @@ func (b *Broker) lookup(owner Requester, id ID) (*Ticket, error) {
 // the request. An approval that has ended lacks its input. After [Broker.AwaitRestore], Find waits until the requests
 // that another process left are restored. The error wraps [ErrNotFound], or is ctx's or [ErrClosing].
 func (b *Broker) Find(ctx context.Context, owner Requester, id ID) (*Ticket, error) {
-	t, err := b.lookup(owner, id)
 	b.mu.Lock()
-	restored := b.restored
+	restored := b.restored // before the lookup, which may not see what is restored during it
 	b.mu.Unlock()
+	t, err := b.lookup(owner, id)
 	if err == nil || restored == nil {
 		return t, err
 	}

@@ -365,6 +365,22 @@ func TestRestoreOnceItCanBeRead(t *testing.T) {
 	}
 }
 
+// What is looked up in the moment in which it is restored is found.
+func TestFindDuringRestore(t *testing.T) {
+	r := ask("?")
+	r.ID = "a"
+	last := []interact.Record{{Request: r, Answer: interact.Answer{Outcome: api.Answered}}}
+	for range 20_000 {
+		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+		b.AwaitRestore()
+		go b.Restore(nil, last)
+		if _, err := b.Find(t.Context(), r.Requester, r.ID); err != nil {
+			t.Fatal(err)
+		}
+		b.Close()
+	}
+}
+
 // Who looks up what cannot be read yet is not kept when nod ends.
 func TestFindEndsWithTheBroker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

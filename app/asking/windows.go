@@ -45,7 +45,7 @@ type windows struct {
 
 	mu        sync.Mutex
 	pending   []*openPrompt          // oldest first
-	policies  int                    // changes of the policy that refetch has heard of
+	policies  int                    // how often refetch was called, perhaps for another policy
 	drafts    map[interact.ID][]byte // unfinished answers
 	restored  map[interact.ID]bool   // was pending when nod ended, so it waits for a display, too
 	process   *process               // nil while none is up
@@ -83,7 +83,7 @@ type openPrompt struct {
 	inTray   bool        // no window shows it
 	answered bool        // by the user; the broker does not know yet
 	deaths   int         // of processes that showed it
-	policy   int         // by which the offers were found, of windows.policies
+	policy   int         // by which the offers were found: windows.policies then
 	answer   interact.Answer
 	err      error
 	done     chan struct{} // closed when it is answered
@@ -187,10 +187,10 @@ func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) (*op
 	w.used = time.Now()
 	isOld := p.policy != w.policies
 	w.mu.Unlock()
-	w.refetchPrompts()
 	if isOld { // the policy changed while the offers were found
-		w.refetch()
+		w.reoffer(p)
 	}
+	w.refetchPrompts()
 	return p, nil
 }
 
@@ -266,14 +266,30 @@ func (w *windows) refetchPrompts() {
 func (w *windows) refetch() {
 	w.mu.Lock()
 	w.policies++
-	now := w.policies
-	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *openPrompt) bool { return p.call.Tool == "" })
+	all := slices.Clone(w.pending)
 	w.mu.Unlock()
 	w.release(func(p *openPrompt) bool { return !w.quiet(*p.Request) })
-	for _, p := range approvals {
+	w.reoffer(all...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.process != nil {
+		w.process.session.Prompts.Send()
+		w.process.session.State.Send()
+	}
+}
+
+// reoffer finds what the approvals among prompts offer by the current policy.
+func (w *windows) reoffer(prompts ...*openPrompt) {
+	w.mu.Lock()
+	now := w.policies
+	w.mu.Unlock()
+	for _, p := range prompts {
+		if p.call.Tool == "" {
+			continue
+		}
 		offers := w.offersOf(p.call)
 		w.mu.Lock()
-		isOld := p.policy > now // another refetch was faster
+		isOld := p.policy > now // a later policy was faster
 		p.policy = max(p.policy, now)
 		if !isOld && !reflect.DeepEqual(offers, p.Offers) {
 			p.Offers = offers
@@ -283,12 +299,6 @@ func (w *windows) refetch() {
 			}
 		}
 		w.mu.Unlock()
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.process != nil {
-		w.process.session.Prompts.Send()
-		w.process.session.State.Send()
 	}
 }
 

@@ -33,15 +33,16 @@ type inForce struct {
 func newJudge(places policy.Places, log *slog.Logger) *judge {
 	j := &judge{places: places, log: log}
 	j.current.Store(&inForce{})
-	j.apply(nil)
+	j.apply(func() []remote.Policy { return nil })
 	return j
 }
 
 // apply puts the policies of desks in force. Of a policy that cannot be read here only the rules that deny remain, and
-// the error says why.
-func (j *judge) apply(all []remote.Policy) error {
+// the error says why. It lists them when no other apply is under way, which could have an older list.
+func (j *judge) apply(list func() []remote.Policy) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	all := list()
 	next := inForce{isFromDesk: len(all) > 0, grants: j.current.Load().grants}
 	if len(all) == 0 {
 		all = []remote.Policy{{Policy: policy.Policy{AskEverything: true}}}

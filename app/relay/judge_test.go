@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,7 +65,7 @@ func TestStrictestCounts(t *testing.T) {
 	}
 	for name, tt := range tests {
 		j := newTestJudge()
-		err := j.apply(tt.given)
+		err := j.apply(list(tt.given...))
 		if (err != nil) != strings.Contains(name, "cannot be read") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -77,12 +78,35 @@ func TestStrictestCounts(t *testing.T) {
 	}
 }
 
+func list(all ...remote.Policy) func() []remote.Policy { return func() []remote.Policy { return all } }
+
+// Of the policies that two desks send at once none is lost.
+func TestPoliciesThatComeAtOnce(t *testing.T) {
+	j := newTestJudge()
+	lax, strict := rules(1, runs("a", policy.Allow, "make all")), rules(1, runs("d", policy.Deny, "make all"))
+	var second sync.WaitGroup
+	comes := func() { must(t, j.apply(list(lax, strict))) }
+	must(t, j.apply(func() []remote.Policy {
+		if j.mu.TryLock() { // then the second need not wait
+			j.mu.Unlock()
+			comes()
+		} else {
+			second.Go(comes)
+		}
+		return []remote.Policy{lax}
+	}))
+	second.Wait()
+	if d := j.Decide(call("make all")); d.Effect != policy.Deny {
+		t.Errorf("%+v", d)
+	}
+}
+
 // A rule's examples were tried at the desk, in folders that are not here.
 func TestExamplesAreTheDesks(t *testing.T) {
 	j := newTestJudge()
 	r := policy.Rule{ID: "w", Effect: policy.Allow, Tool: "Write", Path: "~/shop/**", Examples: policy.Examples{
 		Match: []string{`{"tool":"Write","input":{"file_path":"/Users/ann/shop/x"},"cwd":"/Users/ann/shop"}`}}}
-	if err := j.apply([]remote.Policy{rules(1, r)}); err != nil {
+	if err := j.apply(list(rules(1, r))); err != nil {
 		t.Error(err)
 	}
 	if d := j.Decide(toolCall("Write", map[string]string{"file_path": "x", "content": ""})); d.Effect != policy.Allow {
@@ -98,7 +122,7 @@ func TestGrants(t *testing.T) {
 		if err := j.Grant(make, policy.ThisSession, policy.CoverInput); err == nil {
 			t.Error("kept before there is a policy")
 		}
-		must(t, j.apply([]remote.Policy{rules(1), rules(2)}))
+		must(t, j.apply(list(rules(1), rules(2))))
 		for _, scope := range []policy.Scope{policy.Always, policy.Everywhere} {
 			if err := j.Grant(make, scope, policy.CoverCommands); !errors.Is(err, errAlways) {
 				t.Errorf("%s: %v", scope, err)
@@ -110,15 +134,15 @@ func TestGrants(t *testing.T) {
 			t.Fatalf("%+v, %d kept", d, j.kept())
 		}
 		j.Used(d)
-		must(t, j.apply([]remote.Policy{rules(3), rules(2)})) // a new policy leaves it in force
+		must(t, j.apply(list(rules(3), rules(2)))) // a new policy leaves it in force
 		if d := j.Decide(make); d.Effect != policy.Allow {
 			t.Errorf("%+v", d)
 		}
-		must(t, j.apply([]remote.Policy{rules(4, runs("d", policy.Deny, "make all")), rules(2)}))
+		must(t, j.apply(list(rules(4, runs("d", policy.Deny, "make all")), rules(2))))
 		if d := j.Decide(make); d.Effect != policy.Deny {
 			t.Errorf("a grant beats a rule: %+v", d)
 		}
-		must(t, j.apply([]remote.Policy{rules(5), rules(2)}))
+		must(t, j.apply(list(rules(5), rules(2))))
 		time.Sleep(15 * time.Minute)
 		if d := j.Decide(make); d.Effect != policy.Ask || j.kept() != 0 {
 			t.Errorf("after its time: %+v, %d kept", d, j.kept())
@@ -137,7 +161,7 @@ func TestOffers(t *testing.T) {
 	if o := j.offers(call("make all")); len(o.Grants) > 0 {
 		t.Errorf("offered before there is a policy: %+v", o)
 	}
-	must(t, j.apply([]remote.Policy{rules(1), rules(1, runs("a", policy.Allow, "make all"))}))
+	must(t, j.apply(list(rules(1), rules(1, runs("a", policy.Allow, "make all")))))
 	o := j.offers(call("make all"))
 	if o.Grant(policy.ThisSession, policy.CoverInput).Text == "" ||
 		o.Grant(policy.ThisSession, policy.CoverCommands).Text != "" {
@@ -211,7 +235,7 @@ func TestReportIsBounded(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("rm -rf %s", names[i]))
 	}
 	j := newTestJudge()
-	must(t, j.apply([]remote.Policy{rules(1)}))
+	must(t, j.apply(list(rules(1))))
 	for name, command := range map[string]string{
 		"many files":  "rm " + strings.Join(names, " "),
 		"many parts":  strings.Join(lines, "\n"),

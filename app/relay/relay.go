@@ -109,7 +109,7 @@ func newRelay(o Options, at places, log *slog.Logger) (r *relay, err error) {
 			"as its settings show under Machines and devices")
 	}
 	r.judge = newJudge(policy.DefaultPlaces(), log)
-	if err := r.judge.apply(r.desks.policies()); err != nil {
+	if err := r.judge.apply(r.desks.policies); err != nil {
 		log.Error("a desk's policy", "err", err)
 	}
 	if r.spool, err = openSpool(at.spool, log); err != nil {
@@ -327,7 +327,7 @@ func (r *relay) Apply(desk remote.Key, p remote.Policy) error {
 	if !isNew {
 		return err
 	}
-	err = errors.Join(err, r.judge.apply(r.desks.policies()))
+	err = errors.Join(err, r.judge.apply(r.desks.policies))
 	r.log.Info("policy applied", "desk", desk.Fingerprint(), "serial", p.Serial, "rules", len(p.Policy.Rules), "err", err)
 	r.broker.Reconsider()
 	return err

@@ -66,13 +66,14 @@ func follow(ctx context.Context, c <-chan struct{}, what string, f func(context.
 // run keeps the prompts in sync until ctx ends. show brings a window to the front.
 func (p *prompts) run(ctx context.Context, op operator.Operator, window prompter, show func(operator.View)) {
 	follow(ctx, p.wake, "fetch what is pending", func(ctx context.Context) error {
-		pending, err := op.Prompts(ctx, p.known())
+		known := p.known()
+		pending, err := op.Prompts(ctx, known)
 		if err != nil {
 			return err
 		}
 		p.withdraw(pending.Prompts)
 		for _, one := range pending.Prompts {
-			p.update(ctx, one, op, window)
+			p.update(ctx, one, known[one.ID] > 0, op, window)
 			if one.Request != nil {
 				p.wake.Send() // there may be more
 			}
@@ -106,7 +107,10 @@ func (p *prompts) withdraw(pending []operator.Prompt) {
 	}
 }
 
-func (p *prompts) update(ctx context.Context, one operator.Prompt, op operator.Operator, window prompter) {
+// update shows one as it is now. wasShown reports whether it was shown when it was fetched.
+func (p *prompts) update(
+	ctx context.Context, one operator.Prompt, wasShown bool, op operator.Operator, window prompter,
+) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if one.Request != nil {
@@ -116,7 +120,7 @@ func (p *prompts) update(ctx context.Context, one operator.Prompt, op operator.O
 	}
 	old := p.shown[one.ID]
 	switch {
-	case one.Request == nil: // unchanged, or just answered
+	case one.Request == nil, old == nil && wasShown: // unchanged, or just answered
 	case old != nil:
 		old.Prompt = one
 		window.Renew(*one.Request)

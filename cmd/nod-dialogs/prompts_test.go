@@ -24,6 +24,7 @@ type trayProcess struct {
 	refuse  error // of answers
 	drafts  []string
 	slow    chan struct{} // a draft waits for it; nil: none does
+	late    chan struct{} // what was fetched arrives once this is closed; nil: at once
 	answers []operator.Answer
 }
 
@@ -38,6 +39,11 @@ func (o *trayProcess) Prompts(_ context.Context, known map[interact.ID]int) (ope
 	}
 	wanted := o.wanted
 	o.wanted = nil
+	if late := o.late; late != nil {
+		o.mu.Unlock()
+		<-late
+		o.mu.Lock()
+	}
 	return operator.Pending{Prompts: all, Wanted: wanted}, nil
 }
 
@@ -158,6 +164,23 @@ func (p *promptTest) wantOpen(ids ...interact.ID) {
 	if len(p.window.open) != len(ids) || p.prompts.count() != len(ids) {
 		p.Errorf("%d on screen, %d known, want %d", len(p.window.open), p.prompts.count(), len(ids))
 	}
+}
+
+// What the user answers while the prompts are fetched does not come back, however it has changed.
+func TestAnAnsweredPromptDoesNotComeBack(t *testing.T) {
+	inStep(t, func(p *promptTest) {
+		p.now(pendingPrompt("a", 1, ""))
+		p.tray.late = make(chan struct{})
+		p.now(pendingPrompt("a", 2, "more"))
+		p.window.open["a"] <- interact.Answer{Outcome: api.Denied}
+		synctest.Wait()
+		close(p.tray.late)
+		synctest.Wait()
+		p.wantOpen()
+		if len(p.window.opened) != 1 {
+			t.Errorf("opened: %v", p.window.opened)
+		}
+	})
 }
 
 // Goroutines that open a prompt each open them in any order.

@@ -175,6 +175,7 @@ func (r *relay) run(ctx context.Context) error {
 	r.parts.Go(func() {
 		<-ctx.Done()
 		r.broker.Close()
+		r.link.Drain()
 		unlink()
 	})
 	r.announce()

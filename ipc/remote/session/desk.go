@@ -160,7 +160,9 @@ func (d *desk) call(method string, body any) error {
 // show sends a to the desk, and later how a ended. It never blocks. The caller holds the link's mu.
 func (d *desk) show(a *openRequest) {
 	sent := a.sent
+	d.link.showing++
 	d.shows.Go(func() {
+		defer d.link.shown()
 		if !d.take(a, sent) {
 			return
 		}
@@ -170,6 +172,14 @@ func (d *desk) show(a *openRequest) {
 		case <-d.life.Done():
 		}
 	})
+}
+
+// shown notes that a desk need not be told more of a request.
+func (l *Link) shown() {
+	l.mu.Lock()
+	l.showing--
+	l.mu.Unlock()
+	l.told.Send()
 }
 
 func (d *desk) take(a *openRequest, sent remote.Request) bool {
@@ -210,7 +220,7 @@ func (d *desk) sendEnd(a *openRequest) {
 	if err == nil {
 		err = d.call(methodEnd, remote.Answer{ID: a.id, Digest: a.digest, Answer: settled})
 	}
-	if err != nil && d.life.Err() == nil {
+	if err != nil && err != interact.ErrClosing && d.life.Err() == nil {
 		d.link.log.Warn("a desk does not know how a request ended", "id", a.id, "err", err)
 	}
 }

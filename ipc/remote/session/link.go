@@ -45,12 +45,14 @@ type Link struct {
 	log      *slog.Logger
 	changed  changes.Source // of desks
 	asked    changes.Source // of requests: one was added
+	told     changes.Source // of showing
 
 	mu       sync.Mutex                   // guards all below, and the fields of openRequest and desk that say so
 	requests map[interact.ID]*openRequest // that have not ended
 	desks    []*desk                      // connected and paired, the oldest first
 	unknown  []*desk                      // connected, and not let in yet, the oldest first
 	since    time.Time                    // when the first came or the last went
+	showing  int                          // requests that desks are shown, or are being told the end of
 }
 
 // openRequest is a request that desks are or were asked about.
@@ -87,6 +89,28 @@ func NewLink(identity *remote.Identity, relay relay, carrier Carrier, log *slog.
 
 // Run serves desks until ctx ends. The error says why no desk can ever be reached.
 func (l *Link) Run(ctx context.Context) error { return l.carrier.Run(ctx, l.Serve) }
+
+// drainTime is how long desks may take to hear how the last requests ended.
+const drainTime = time.Second
+
+// Drain waits until the desks know how the requests ended. Call it after the last one has ended.
+func (l *Link) Drain() {
+	told, stop := l.told.Subscribe()
+	defer stop()
+	for late := time.After(drainTime); ; {
+		l.mu.Lock()
+		showing := l.showing
+		l.mu.Unlock()
+		if showing == 0 {
+			return
+		}
+		select {
+		case <-told:
+		case <-late:
+			return
+		}
+	}
+}
 
 // Serve serves a desk on conn until it disconnects or ctx ends. It closes conn. The error says why a desk was not
 // admitted.

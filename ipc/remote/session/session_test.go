@@ -507,6 +507,32 @@ func TestTheRelaysOwnEndReachesTheDesk(t *testing.T) {
 	}
 }
 
+// A relay that ends takes its prompts off the desks' screens, but waits for no desk that does not answer.
+func TestARelayThatEndsTellsItsDesks(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRelay(t)
+			c, stuck := connect(t, r, true), connect(t, r, true)
+			release := make(chan struct{})
+			defer close(release)
+			stuck.desk.set(func() { stuck.desk.stuck = release })
+			got := r.ask(t, runs("make"))
+			c.desk.request(t)
+			began := time.Now()
+			r.Broker.Close()
+			r.link.Drain()
+			c.cable.cut(true)
+			if took := time.Since(began); took != drainTime {
+				t.Errorf("it took %v", took)
+			}
+			outcome(t, got, api.Unavailable)
+			if len(c.desk.taken) != 0 || len(c.desk.ends) != 1 {
+				t.Errorf("the desk has %d open, ends %+v", len(c.desk.taken), c.desk.ends)
+			}
+		})
+	}
+}
+
 func TestTheFirstOfTwoDesksCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRelay(t)

@@ -131,16 +131,27 @@ func (p *Push) Wake(ctx context.Context, counts func(key string) bool) error {
 	var failed []error
 	for key, s := range devices {
 		if !counts(key) || !s.isSound() {
-			failed = append(failed, p.Subscribe(key, Subscription{}))
+			failed = append(failed, p.drop(key, s))
 			continue
 		}
 		isGone, err := p.wake(ctx, s)
 		if isGone {
-			err = p.Subscribe(key, Subscription{})
+			err = p.drop(key, s)
 		}
 		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
+}
+
+// drop deletes a subscription, unless the device has another one by now.
+func (p *Push) drop(key string, s Subscription) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.kept.Devices[key] != s {
+		return nil
+	}
+	delete(p.kept.Devices, key)
+	return p.save()
 }
 
 func (p *Push) wake(ctx context.Context, s Subscription) (isGone bool, err error) {

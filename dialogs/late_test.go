@@ -83,6 +83,24 @@ func TestClickOnAClosedMenu(t *testing.T) {
 	s.wantOpen("2")
 }
 
+// A line of an open list whose request has ended shows nothing: that prompt would never go away.
+func TestEndedLineOfAnOpenList(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(bash("2", "ls"))
+	s.tap(s.page().head.queue)
+	second := s.p.window.menu.items[1]
+	s.withdraw("2")
+	s.tap(second)
+	if got := s.page().entry.request.ID; got != "1" {
+		t.Errorf("the window shows %s, want 1", got)
+	}
+	s.withdraw("1")
+	if s.page() != nil {
+		t.Error("a prompt is left")
+	}
+}
+
 // A panic in a callback of the prompt is not hidden, and allows nothing.
 func TestPanicAllowsNothing(t *testing.T) {
 	failing := false

@@ -118,6 +118,9 @@ func (p *Prompter) Show(id interact.ID) {
 }
 
 func (p *Prompter) show(e *entry) {
+	if p.queue.find(e.request.ID) != e { // it ended while it was in an open list
+		return
+	}
 	if e.isSnoozed() {
 		p.snooze(e, 0)
 	}

@@ -66,16 +66,7 @@ func Start(t testing.TB, d *Desk, page fs.FS) *device.Server {
 		t.Fatal(err)
 	}
 	s := NewAt(t, d, page, netip.MustParseAddrPort(l.Addr().String()))
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = s.Serve(ctx, l)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
+	serve(t, s, l)
 	return s
 }
 

@@ -632,7 +632,7 @@ func listen(t *testing.T, address string) net.Listener {
 }
 
 // serve runs a server until stop is called, or the test ends.
-func serve(t *testing.T, s *device.Server, l net.Listener) (stop func()) {
+func serve(t testing.TB, s *device.Server, l net.Listener) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

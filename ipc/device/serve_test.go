@@ -111,17 +111,9 @@ func (a addressed) RemoteAddr() net.Addr { return &a.from }
 // served serves s in a bubble, where no time passes while the machine is busy. Any address connects with it.
 func served(t *testing.T, s *device.Server) (dial func(from string) net.Conn) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	l, ended := make(given), make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = s.Serve(ctx, l)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		time.Sleep(time.Minute) // of the bubble: until nothing of the server runs
-	})
+	l := make(given)
+	t.Cleanup(func() { time.Sleep(time.Minute) }) // of the bubble: until nothing of the server runs
+	serve(t, s, l)
 	return func(from string) net.Conn {
 		ours, theirs := net.Pipe()
 		t.Cleanup(func() { _ = ours.Close() })

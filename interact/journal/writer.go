@@ -89,14 +89,15 @@ func (w *writer) group(first *write) {
 		}
 		return nil
 	}}}
-	for next := first; next != nil; {
-		group = append(group, next)
-		next = nil
-		if len(group) <= maxGroup { // what is taken off the channel is written
-			select {
-			case next = <-w.j.writes:
-			default:
-			}
+	if first != nil {
+		group = append(group, first)
+	}
+	for more := first != nil; more && len(group) <= maxGroup; {
+		select {
+		case next := <-w.j.writes:
+			group = append(group, next)
+		default:
+			more = false
 		}
 	}
 	err := w.commit(group)

@@ -35,11 +35,12 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 		if value, ok := valueOfFlag(arg); ok {
 			arg = value
 		}
-		names := []string{arg}
-		if inside := pathsIn(arg); len(inside) > 0 && strings.IndexAny(arg, "~/.") == 0 { // of a mount: -v ~/x:/y
-			names = inside
-		} else if !isFlag(arg) {
-			names = append(names, inside...)
+		if isFlag(arg) {
+			continue
+		}
+		names := pathsIn(arg)
+		if len(names) == 0 || strings.IndexAny(arg, "~/.") != 0 { // else it is a mount, as in -v ~/x:/y
+			names = slices.Insert(names, 0, arg)
 		}
 		for _, name := range names {
 			if !isFlag(name) && name != "/dev/null" && looksLikePath(name) && !w.isSpent() && !isRemoved(name) {

@@ -294,7 +294,7 @@ type (
 		PausedUntil time.Time `json:"paused_until,omitzero" description:"absent: until the user ends the pause"`
 		Version     string    `json:"version"`
 		Pending     int       `json:"pending" description:"requests that wait for the user"`
-		History     string    `json:"history,omitzero" description:"what is wrong with nod's history"`
+		History     string    `json:"history,omitzero" description:"the problem with nod's history; absent: there is none"`
 
 		Relay *RelayHealth `json:"relay,omitzero" description:"of nod relay only"`
 	}

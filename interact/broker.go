@@ -436,9 +436,9 @@ func (b *Broker) run(e *entry) {
 	for {
 		select {
 		case a := <-got:
-			got <- a                                // for who waits until the prompt is off the screen
-			if context.Cause(e.ctx) == ErrClosing { // which may be all that a says
-				b.suspend(e, got)
+			got <- a // for who waits until the prompt is off the screen
+			if context.Cause(e.ctx) == ErrClosing {
+				b.suspend(e, got) // a may only say that nod is ending
 			} else {
 				b.settle(e, b.unlessDeserted(e, a))
 			}

@@ -18,7 +18,7 @@ type entry struct {
 	call     policy.Call // of an approval
 	why      policy.Decision
 	isJudged bool                    // why is what the policy decided …
-	judgedAt int64                   // … when it had been reconsidered so often
+	judgedAt int64                   // … when Broker.reconsidered was this
 	content  joinKey                 // what it asks; zero if not needed yet
 	ctx      context.Context         // ends when the wait does; nil when there was nothing to wait for
 	cancel   context.CancelCauseFunc // ends the wait with a cause; nil, too

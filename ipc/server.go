@@ -59,7 +59,7 @@ type Config struct {
 	Raise func(ctx context.Context, settings bool) error
 	// Called is called before each request that may lead to a prompt. May be nil.
 	Called func()
-	// Health adds to a reply about health what only the program knows. May be nil.
+	// Health adds the state that only the program knows to a health reply. May be nil.
 	Health func(*api.HealthReply)
 }
 

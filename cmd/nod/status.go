@@ -29,7 +29,7 @@ type report struct {
 	Status  string `json:"status,omitempty"` // ok or paused
 
 	PausedUntil time.Time `json:"paused_until,omitzero"`
-	History     string    `json:"history,omitempty"` // what is wrong with it
+	History     string    `json:"history,omitempty"` // its problem
 
 	PID     int    `json:"pid,omitempty"`
 	URL     string `json:"url,omitempty"`

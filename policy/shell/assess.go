@@ -458,6 +458,6 @@ func (w *walk) watchFedText(r *reading, words []word, at places, in pipe) {
 
 const printers language.Words = "echo printf"
 
-// obeyers do what they are fed, in a language that is not the shell's.
+// obeyers run their input, which is in another language than the shell's.
 const obeyers language.Words = "psql mysql mariadb sqlite3 duckdb sqlcmd clickhouse-client cqlsh snowsql bq mongosh " +
 	"mongo redis-cli ssh docker podman kubectl docker-compose"

@@ -229,7 +229,7 @@ func (v *questionView) widget(w *window, multiline bool) fyne.CanvasObject {
 
 func (v *questionView) textInput(w *window, multiline bool) fyne.CanvasObject {
 	f := newField(w, prompt.PlainText(v.question.Placeholder), multiline)
-	f.SetText(interact.Clip(v.question.Default.String()))
+	f.SetText(spaced(interact.Clip(v.question.Default.String())))
 	f.OnChanged = func(string) { v.changed() }
 	if !multiline {
 		f.onEnter(func() { v.next() })

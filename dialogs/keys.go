@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -239,6 +240,7 @@ func (f *field) paste(from fyne.Clipboard) {
 	if f.oneLine {
 		text = strings.ReplaceAll(text, "\n", " ")
 	}
+	text = spaced(text)
 	stays := f.unselectedText()
 	fits, _ := strings.CutPrefix(interact.Clip(stays+text), stays)
 	if fits != text {
@@ -247,6 +249,19 @@ func (f *field) paste(from fyne.Clipboard) {
 	if fits != "" {
 		f.Entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: clip(fits)})
 	}
+}
+
+// spaced returns text with a space for each tab that follows a character beyond ASCII in its line. After a change of
+// font Fyne 2.8.1 draws what is around a tab twice, and needs seconds for thousands of them.
+func spaced(text string) string {
+	ascii := true
+	return strings.Map(func(c rune) rune {
+		ascii = c == '\n' || ascii && c <= unicode.MaxASCII
+		if c == '\t' && !ascii {
+			return ' '
+		}
+		return c
+	}, text)
 }
 
 type clip string

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -328,6 +329,10 @@ func spanSegments(rows []safetext.Row, style widget.RichTextStyle) []widget.Rich
 	return out
 }
 
+// maxSegment is the length in bytes at which a segment ends with the next word: for each row that Fyne draws of a
+// segment it decodes all of it.
+const maxSegment = 1000
+
 // textSegments makes segments of text. Characters drawn in another style get segments of their own.
 func textSegments(text string, style widget.RichTextStyle) []widget.RichTextSegment {
 	var out []widget.RichTextSegment
@@ -340,12 +345,14 @@ func textSegments(text string, style widget.RichTextStyle) []widget.RichTextSegm
 		}
 		start = end
 	}
-	if style.TextStyle.Monospace {
-		for i, c := range text {
-			if other := styleOf(c, style.TextStyle); other != now {
-				flush(i)
-				now = other
-			}
+	for i, c := range text {
+		other := now
+		if style.TextStyle.Monospace {
+			other = styleOf(c, style.TextStyle)
+		}
+		if other != now || i-start >= maxSegment && unicode.In(c, unicode.Zs, unicode.Pi, unicode.Han) {
+			flush(i)
+			now = other
 		}
 	}
 	flush(len(text))

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"nod/api"
 	"nod/dialogs/prompt"
@@ -128,6 +129,33 @@ func TestTextIsDrawnInPieces(t *testing.T) {
 					t.Errorf("%d pieces", pieces)
 				}
 			})
+		}
+	}
+}
+
+// A field cannot show a tab after a change of font, so it does not offer one.
+func TestTabsOfADefault(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", api.Form{Questions: []api.Question{{ID: "q", Question: "Why?", InputType: interact.Text,
+		Default: interact.TextValue("a\tb\n价\tc")}}}))
+	if f := s.page().inputs["q"].(*field); f.Text != "a\tb\n价 c" {
+		t.Errorf("the field holds %q", f.Text)
+	}
+}
+
+func TestSegmentsAreShort(t *testing.T) {
+	newScreen(t)
+	for _, unit := range []string{"word ", "中文", "«a»"} {
+		text := strings.Repeat(unit, 2000)
+		var all strings.Builder
+		for _, segment := range textSegments(text, widget.RichTextStyle{}) {
+			all.WriteString(segment.Textual())
+			if n := len(segment.Textual()); n > maxSegment+len("word ") {
+				t.Errorf("%q: a segment has %d bytes", unit, n)
+			}
+		}
+		if all.String() != text {
+			t.Errorf("%q: the segments say another text", unit)
 		}
 	}
 }

@@ -66,7 +66,7 @@ unit: setup-test ## run the tests that need no screen
 	CGO_ENABLED=0 go -C packaging test -vet=off ./files
 	go -C dialogs/gl test ./gen
 
-# A test mostly waits, as a person reads: three desktops at a time keep two processors busy.
+# A test mostly waits, as a person reads: five desktops at a time keep two processors busy.
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
 	scripts/e2e
 

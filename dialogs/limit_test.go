@@ -32,7 +32,8 @@ func TestAFieldIsFull(t *testing.T) {
 		"typed":             {before: full[3:], do: func(s *screen, f *field) { f.TypedRune('x') }, want: "x" + full[3:]},
 		"lines":             {do: func(s *screen, f *field) { s.paste(f, lines+"\nx") }, want: lines, isTold: true},
 		"lines in one line": {do: func(s *screen, f *field) { s.paste(f, "a\nb\r\nc") }, want: "a b c", oneLine: true},
-		"tabs":              {do: func(s *screen, f *field) { s.paste(f, "a\tb\n价\tc\té\nd\te\té\tf") }, want: "a\tb\n价 c é\nd\te\té f"},
+		"tabs": {do: func(s *screen, f *field) { s.paste(f, "a\tb\n价\tc\té\nd\te\té\tf") },
+			want: "a\tb\n价 c é\nd\te\té f"},
 		"Enter when full": {before: lines, do: func(s *screen, f *field) { f.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) },
 			want: lines, isTold: true},
 	}

@@ -87,11 +87,11 @@ func (f *formPage) addRows(title string) {
 	}
 	gap := float32(14)
 	for i, v := range all {
-		row := Column(8, v.words, v.input)
+		row, asked := Column(8, v.words, v.input), v.question
 		if i == 0 && !isTitled {
-			row = Column(0, v.input)
+			row, asked.Question = Column(0, v.input), ""
 		}
-		f.rows.add(container.New(layout.NewCustomPaddedLayout(gap, 0, 8, 8), row), gap+guessHeight(v.question))
+		f.rows.add(container.New(layout.NewCustomPaddedLayout(gap, 0, 8, 8), row), gap+guessHeight(asked))
 		gap = 24
 	}
 }

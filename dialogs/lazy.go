@@ -102,8 +102,13 @@ func (c *lazyColumn) fill() {
 			}
 			y += r.height + c.gap
 		}
+		if bottom := max(c.scroll.Content.MinSize().Height-view, 0); c.scroll.Offset.Y > bottom {
+			c.scroll.Offset.Y, again = bottom, true // rows are lower than was guessed
+		}
 	}
 	if len(c.box.Objects) != before {
-		c.scroll.ScrollToOffset(c.scroll.Offset) // updates the scroll bar
+		offset := c.scroll.Offset
+		c.scroll.Offset.Y-- // Fyne sets the scroll bar only if the offset changes
+		c.scroll.ScrollToOffset(offset)
 	}
 }

@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,32 @@ func TestEndOfALongForm(t *testing.T) {
 	last := s.p.window.page.column.scroll
 	if bottom := last.Content.MinSize().Height - last.Size().Height; last.Offset.Y != bottom {
 		t.Errorf("the view is at %v, want the end at %v", last.Offset.Y, bottom)
+	}
+}
+
+// Rows that turn out lower than guessed leave no empty view at the end.
+func TestEndOfAFormLowerThanGuessed(t *testing.T) {
+	narrow := questions(20, nil)
+	for i := range narrow {
+		narrow[i].Question = strings.Repeat("i", 2000)
+	}
+	bodies := map[string]interact.Body{
+		"form": api.Form{Questions: narrow}, "two": api.Form{Questions: narrow[:2]},
+		"question": api.Ask{Question: strings.Repeat("Shall it be deployed to production now? ", 200)},
+	}
+	for name, body := range bodies {
+		t.Run(name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(request("1", body))
+			scroll := s.page().column.scroll
+			s.canvas().Focus(s.page().text)
+			s.key(fyne.KeyEnd)
+			content := scroll.Content.MinSize().Height
+			if bottom := content - scroll.Size().Height; scroll.Offset.Y != bottom || scroll.Content.Size().Height != content {
+				t.Errorf("the view is at %v of %v, want %v of %v",
+					scroll.Offset.Y, scroll.Content.Size().Height, bottom, content)
+			}
+		})
 	}
 }
 

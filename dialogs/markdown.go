@@ -329,9 +329,14 @@ func spanSegments(rows []safetext.Row, style widget.RichTextStyle) []widget.Rich
 	return out
 }
 
-// maxSegment is the length in bytes at which a segment ends with the next word: for each row that Fyne draws of a
-// segment it decodes all of it.
-const maxSegment = 1000
+// maxSegment is the length in bytes after which a segment ends at the next gap: for each row of a segment Fyne decodes
+// all of it.
+const maxSegment = 3000
+
+// isGap reports whether a row may end after c, wherever else it might.
+func isGap(c rune) bool {
+	return c == ' ' || c > unicode.MaxASCII && unicode.In(c, unicode.Zs, unicode.Po, unicode.Pf)
+}
 
 // textSegments makes segments of text. Characters drawn in another style get segments of their own.
 func textSegments(text string, style widget.RichTextStyle) []widget.RichTextSegment {
@@ -345,15 +350,17 @@ func textSegments(text string, style widget.RichTextStyle) []widget.RichTextSegm
 		}
 		start = end
 	}
+	var last rune
 	for i, c := range text {
 		other := now
 		if style.TextStyle.Monospace {
 			other = styleOf(c, style.TextStyle)
 		}
-		if other != now || i-start >= maxSegment && unicode.In(c, unicode.Zs, unicode.Pi, unicode.Han) {
+		if other != now || i-start >= maxSegment && isGap(last) {
 			flush(i)
 			now = other
 		}
+		last = c
 	}
 	flush(len(text))
 	return out

@@ -145,12 +145,12 @@ func TestTabsOfADefault(t *testing.T) {
 
 func TestSegmentsAreShort(t *testing.T) {
 	newScreen(t)
-	for _, unit := range []string{"word ", "中文", "«a»"} {
+	for _, unit := range []string{"word ", "中文。", "«a»"} {
 		text := strings.Repeat(unit, 2000)
 		var all strings.Builder
 		for _, segment := range textSegments(text, widget.RichTextStyle{}) {
 			all.WriteString(segment.Textual())
-			if n := len(segment.Textual()); n > maxSegment+len("word ") {
+			if n := len(segment.Textual()); n > maxSegment+len(unit) {
 				t.Errorf("%q: a segment has %d bytes", unit, n)
 			}
 		}

@@ -333,7 +333,7 @@ func spanSegments(rows []safetext.Row, style widget.RichTextStyle) []widget.Rich
 // all of it.
 const maxSegment = 3000
 
-// isGap reports whether a row may end after c, wherever else it might.
+// isGap reports whether c ends a word or a clause, so that a row may end after it.
 func isGap(c rune) bool {
 	return c == ' ' || c > unicode.MaxASCII && unicode.In(c, unicode.Zs, unicode.Po, unicode.Pf)
 }

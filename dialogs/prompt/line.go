@@ -24,6 +24,9 @@ const (
 // PlainText returns one safe line for a label, with hidden characters spelled out and a mark where it is cut.
 func PlainText(s string) string { return safetext.Line(s, maxLabel) }
 
+// Remark is [PlainText] for what an agent explains, where the blanks around it mean nothing.
+func Remark(s string) string { return PlainText(strings.TrimSpace(s)) }
+
 // LineStyle is the look of a [Line].
 type LineStyle int
 

@@ -63,9 +63,9 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 		v.Class.Text = className(policy.Execute)
 	}
 	v.Level, v.SaysClass = max(v.Class.Level, Worst(v.AllFacts())), v.saysClass(v.Head.Action)
-	v.Says = PlainText(v.AgentSays)
+	v.Says = Remark(v.AgentSays)
 	if a.Description != "" {
-		v.Says = PlainText(a.Description)
+		v.Says = Remark(a.Description)
 	}
 	v.SaysLabel = tr("agent says:")
 	if a.Action() == interact.ReachesOut {

@@ -67,3 +67,20 @@ func TestSpelled(t *testing.T) {
 		}
 	}
 }
+
+// A model often ends an explanation with a newline. Within it, nothing is left out.
+func TestRemark(t *testing.T) {
+	for text, want := range map[string]string{
+		"Run the tests\n": "Run the tests", " \t": "", "a\nb ": "a‹newline›b", "x\u200b ": "x‹U+200B›",
+	} {
+		if got := Remark(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	v := ViewOf(interact.Request{Body: interact.Approve{
+		Tool: "Bash", Input: []byte(`{"command":"ls"}`), Description: "List \n",
+	}}, policy.Decision{})
+	if v.Says != "List" {
+		t.Errorf("the agent says %q", v.Says)
+	}
+}

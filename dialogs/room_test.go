@@ -173,7 +173,7 @@ func TestMoreShowsAll(t *testing.T) {
 	s.open(nasty("1"))
 	s.p.window.win.Resize(small)
 	s.ready()
-	words := prompt.PlainText(strings.Repeat("Only a small clean-up, nothing to see. ", 7))
+	words := prompt.Remark(strings.Repeat("Only a small clean-up, nothing to see. ", 7))
 	shown := func() bool {
 		found := false
 		dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {

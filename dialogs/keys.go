@@ -252,7 +252,7 @@ func (f *field) paste(from fyne.Clipboard) {
 }
 
 // spaced returns text with a space for each tab that follows a character beyond ASCII in its line. After a change of
-// font Fyne 2.8.1 draws what is around a tab twice, and needs seconds for thousands of them.
+// font Fyne 2.8.1 draws the text around a tab twice, and needs seconds for thousands of tabs.
 func spaced(text string) string {
 	ascii := true
 	return strings.Map(func(c rune) rune {

@@ -9,7 +9,7 @@ import (
 type lazyColumn struct {
 	scroll *scrollArea
 	box    *fyne.Container // the visible rows laid out so far
-	above  float32         // above the first row
+	above  float32         // above the first row, and below the last
 	gap    float32
 	width  float32
 	rows   []*lazyRow
@@ -102,7 +102,7 @@ func (c *lazyColumn) fill() {
 			}
 			y += r.height + c.gap
 		}
-		if bottom := max(c.scroll.Content.MinSize().Height-view, 0); c.scroll.Offset.Y > bottom {
+		if bottom := max(y-c.gap+2*c.above-view, 0); c.scroll.Offset.Y > bottom {
 			c.scroll.Offset.Y, again = bottom, true // rows are lower than was guessed
 		}
 	}

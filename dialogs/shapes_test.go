@@ -133,7 +133,7 @@ func TestTextIsDrawnInPieces(t *testing.T) {
 	}
 }
 
-// A field cannot show a tab after a change of font, so it does not offer one.
+// Fyne draws a tab after a change of font wrong, so a field has a space in its place.
 func TestTabsOfADefault(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", api.Form{Questions: []api.Question{{ID: "q", Question: "Why?", InputType: interact.Text,

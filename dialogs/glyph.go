@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/software"
 	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
 	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/shaping"
 	"golang.org/x/text/language"
@@ -19,8 +20,10 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// Characters that no font can draw are spelled out, like invisible ones.
-func init() { safetext.CanDraw = canDraw }
+func init() {
+	safetext.CanDraw = canDraw // characters that no font can draw are spelled out, like invisible ones
+	symbolFont = theme.DefaultTextMonospaceFont().(*fyne.StaticResource)
+}
 
 // glyph is how the fonts draw a character: those of the theme, then those of the system.
 type glyph struct {
@@ -139,3 +142,9 @@ func fontsOf(style fyne.TextStyle, source fyne.Resource, o fyne.CanvasObject) *s
 //
 //go:linkname hasSystemFonts fyne.io/fyne/v2/internal/painter.loaded
 var hasSystemFonts bool
+
+// symbolFont is where Fyne looks for characters that the font of a text lacks. Fyne's own has arrows, but no space, and
+// the spaces after an arrow are drawn in the font of the arrow: "a → b" had a replacement mark in it.
+//
+//go:linkname symbolFont fyne.io/fyne/v2/theme.symbol
+var symbolFont *fyne.StaticResource

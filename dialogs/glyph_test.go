@@ -3,6 +3,7 @@ package dialogs
 import (
 	"strings"
 	"testing"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -37,6 +38,28 @@ func TestWhatNoFontHasIsSpelledOut(t *testing.T) {
 		}
 		if safetext.HasHidden(tt.in) {
 			t.Errorf("%s counts as hidden", tt.in)
+		}
+	}
+}
+
+// A space after a character, which is drawn in the font of the character, shows nothing.
+func TestASpaceIsBlank(t *testing.T) {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, Theme("light"))
+	for _, style := range usualStyles {
+		drawn := 0
+		for c := '\u2010'; c < '\u2800'; c++ { // from the dashes to the symbols
+			if !unicode.IsPrint(c) || !canDraw(c, style.Monospace) {
+				continue
+			}
+			drawn++
+			one, two := drawText(string(c)+" ", style), drawText(string(c)+"  ", style)
+			if inkIn(one, one.Bounds()) != inkIn(two, two.Bounds()) {
+				t.Errorf("a space shows after %c (%U) in %+v", c, c, style)
+			}
+		}
+		if drawn < 500 {
+			t.Errorf("only %d characters of %+v were looked at", drawn, style)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func isWholeSentence(s string) bool {
 
 // isPhrase reports whether a text has two words of its own, and nothing that only a program reads.
 func isPhrase(s string) bool {
-	return len(words.FindAllString(filled.ReplaceAllString(s, ""), -1)) > 1 && !strings.ContainsAny(s, "\\\n0") &&
+	return len(words.FindAllString(filled.ReplaceAllString(s, ""), -1)) > 1 && !strings.ContainsAny(s, "\\\n") &&
 		strings.Contains(s, " ") && strings.TrimSpace(s) == s
 }
 

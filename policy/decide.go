@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"nod/policy/invisible"
 )
@@ -120,8 +119,8 @@ func (f *facts) mustAsk() Decision {
 		return ask("builtin:hidden", "the input contains invisible characters")
 	case invisible.In(f.call.Tool):
 		return ask("builtin:hidden", "the tool's name contains invisible characters")
-	case utf8.RuneCount(f.call.Input.Raw) > maxInput:
-		return ask("builtin:long", fmt.Sprintf("the input is longer than %d characters", maxInput))
+	case f.call.Input.isLong():
+		return ask("builtin:long", "the input is longer than 10,000 characters")
 	case isQuestion(f.call.Tool):
 		return ask("builtin:question", "only you can answer a question")
 	case f.call.Refused:

@@ -221,6 +221,20 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// escapedWrite is the input of a file's write with a Chinese text, escaped as Python escapes it.
+func escapedWrite(characters int) string {
+	return `{"file_path":"/home/u/src/a.txt","content":"` + strings.Repeat(`\u9879`, characters) + `"}`
+}
+
+// An escaped character is one to read, not six.
+func TestEscapesAreNotLong(t *testing.T) {
+	allowed := compiled(t, Policy{Rules: []Rule{{ID: "write", Effect: Allow, Tool: "Write"}}})
+	call := file("Write", "").with(holding(escapedWrite(maxInput - 100)))
+	if d := Decide(call, allowed, testNow); d.Effect != Allow {
+		t.Errorf("got %s by %q: %s", d.Effect, d.Rule, d.Reason)
+	}
+}
+
 // Some things are asked about whatever the rules allow, and still denied by a rule that denies them.
 func TestAlwaysAsked(t *testing.T) {
 	long := `{"command":"` + strings.Repeat("x", maxInput) + `"}`
@@ -238,6 +252,7 @@ func TestAlwaysAsked(t *testing.T) {
 		{"hidden in a key", bash("").with(holding(`{"command":"ls","a\u200b":1}`)), "builtin:hidden"},
 		{"hidden in the tool's name", bash("ls").with(func(c *Call) { c.Tool = "Ba\u200bsh" }), "builtin:hidden"},
 		{"too long to have been read", bash("").with(holding(long)), "builtin:long"},
+		{"too long, escaped", bash("").with(holding(escapedWrite(maxInput))), "builtin:long"},
 		{"one field twice", bash("").with(holding(`{"command":"ls","command":"rm -rf /"}`)), "builtin:unreadable"},
 		{
 			"one field twice, further down",

@@ -81,6 +81,15 @@ func (c *readCommands) once(command readCommand, read func(string) shell.Analysi
 	return a
 }
 
+// isLong reports whether the input has more than maxInput characters, an escaped one counted as one.
+func (in *Input) isLong() bool {
+	if utf8.RuneCount(in.Raw) <= maxInput {
+		return false
+	}
+	minimal := jsontext.Value(bytes.Clone(in.Raw))
+	return minimal.Format() != nil || utf8.RuneCount(minimal) > maxInput
+}
+
 // String returns the input as the agent sent it.
 func (in Input) String() string { return string(in.Raw) }
 

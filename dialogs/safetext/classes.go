@@ -8,8 +8,6 @@ import (
 )
 
 const (
-	zeroWidthJoiner     = 0x200D
-	emojiPresentation   = 0xFE0F // variation selector 16
 	combiningStrokeLow  = 0x0334 // first and last of the combining strokes through a letter
 	combiningStrokeHigh = 0x0338
 )
@@ -82,15 +80,8 @@ func sameScript(a, b rune) bool {
 	})
 }
 
-func emojiJoint(c rune) bool { return c == zeroWidthJoiner || c == emojiPresentation }
-
 // isNewEmoji reports whether c is in a range that Unicode reserves for future pictographs: Go's tables are those of
 // Unicode 15, but keyboards offer newer ones. [CanDraw] tells whether it is visible.
 func isNewEmoji(c rune) bool {
 	return c >= 0x1F6D8 && c <= 0x1F6FF || c >= 0x1FA70 && c <= 0x1FAFF
-}
-
-// isEmoji reports whether c is a pictograph, roughly: it only decides how a joint after c is spelled out.
-func isEmoji(c rune) bool {
-	return c >= 0x1F000 && c <= 0x1FAFF || c >= 0x2190 && c <= 0x2BFF && unicode.Is(unicode.So, c)
 }

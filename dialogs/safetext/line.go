@@ -111,13 +111,9 @@ func prose(s Span) Span {
 			return Span{Source: s.Source}
 		}
 	}
-	if s.Kind != Run {
-		return s
-	}
-	c, size := utf8.DecodeRuneInString(s.Source)
-	joint := size == len(s.Source) && emojiJoint(c)
+	isJoint := s.Source == "\u200D" || s.Source == "\uFE0F" || s.Source == "\u20E3"
 	blanks := len(s.Source) <= maxSpaces && strings.Trim(s.Source, " ") == ""
-	if joint || blanks {
+	if s.Kind == Run && (isJoint || blanks) {
 		return Span{Text: s.Source, Source: s.Source}
 	}
 	return s

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nod/policy/invisible"
 )
 
 // Kind tells how a [Span] represents its source.
@@ -120,10 +122,9 @@ type renderer struct {
 	base   rune
 	marks  int // combining marks on base so far
 
-	word      scripts // of the word around the current position
-	wordEnd   int
-	allAlike  bool // every letter of the word looks like a letter of another script
-	pastEmoji bool // the previous character is part of an emoji
+	word     scripts // of the word around the current position
+	wordEnd  int
+	allAlike bool // every letter of the word looks like a letter of another script
 }
 
 func (r *renderer) render() []Span {
@@ -135,8 +136,8 @@ func (r *renderer) render() []Span {
 
 func (r *renderer) step(i int) int {
 	c, size := utf8.DecodeRuneInString(r.line[i:])
-	wasEmoji, base := r.pastEmoji, r.base
-	r.pastEmoji, r.base = false, 0
+	base := r.base
+	r.base = 0
 	switch {
 	case c == utf8.RuneError && size == 1:
 		return r.repeated(Hidden, fmt.Sprintf("0x%02X", r.line[i]), i, 1) // not UTF-8
@@ -148,15 +149,14 @@ func (r *renderer) step(i int) int {
 		return r.add(Run, "‹CR›", i, 1)
 	case c == open || c == tab:
 		return r.add(Suspicious, codePoint(c), i, size)
-	case emojiJoint(c) && wasEmoji && r.joins(c, i+size):
-		r.pastEmoji = true
+	case invisible.IsJoint(r.line, i):
 		return r.add(Run, codePoint(c), i, size)
 	case why(c) != "":
 		return r.named(Hidden, c, i, size)
 	case unicode.Is(unicode.M, c):
 		return r.mark(i, c, size, base)
 	}
-	r.base, r.marks, r.pastEmoji = c, 0, isEmoji(c)
+	r.base, r.marks = c, 0
 	if c >= utf8.RuneSelf && !CanDraw(c, r.monospaced) {
 		return r.named(Run, c, i, size)
 	}
@@ -212,15 +212,6 @@ func (r *renderer) mark(i int, c rune, size int, base rune) int {
 		return r.named(Run, c, i, size)
 	}
 	return r.plain(i, size)
-}
-
-// joins reports whether the emoji joint c joins anything: a joiner also needs an emoji on its right.
-func (r *renderer) joins(c rune, next int) bool {
-	if c != zeroWidthJoiner {
-		return true
-	}
-	following, _ := utf8.DecodeRuneInString(r.line[next:])
-	return isEmoji(following)
 }
 
 func (r *renderer) suspicious(i int, c rune) bool {

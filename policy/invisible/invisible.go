@@ -32,12 +32,47 @@ func Hidden(r rune) bool {
 	return r == utf8.RuneError || Is(r)
 }
 
-// In reports whether a text has a character that is [Hidden].
+// In reports whether a text has a character that is [Hidden] and no [IsJoint].
 func In(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f { // every plain ASCII text ends here without a closer look
-			return strings.IndexFunc(s[i:], Hidden) >= 0
+			return inRest(s, i)
 		}
+	}
+	return false
+}
+
+func inRest(s string, start int) bool {
+	for i, r := range s[start:] {
+		if Hidden(r) && !IsJoint(s, start+i) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	joiner = '\u200d'
+	emoji  = '\ufe0f' // variation selector 16: the symbol before it is an emoji
+	keycap = '\u20e3'
+)
+
+// IsJoint reports whether the character at byte i of s only makes an emoji of the visible characters beside it, as in
+// ⚠️, 1️⃣ and 👩‍💻.
+func IsJoint(s string, i int) bool {
+	c, size := utf8.DecodeRuneInString(s[i:])
+	if c != joiner && c != emoji && c != keycap {
+		return false
+	}
+	before, sizeBefore := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[i+size:])
+	switch c {
+	case joiner:
+		return isSymbol(after) && (isSymbol(before) || before == emoji && IsJoint(s, i-sizeBefore))
+	case emoji:
+		return isSymbol(before) || after == keycap && isKey(before)
+	case keycap:
+		return before == emoji && IsJoint(s, i-sizeBefore)
 	}
 	return false
 }
@@ -51,7 +86,7 @@ func Visible(text string) string {
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])
 		switch {
-		case !Hidden(r):
+		case !Hidden(r) || IsJoint(text, i):
 			b.WriteRune(r)
 		case r == utf8.RuneError && size == 1: // a byte that is no UTF-8
 			fmt.Fprintf(&b, `\x%02x`, text[i])
@@ -63,6 +98,14 @@ func Visible(text string) string {
 		}
 	}
 	return b.String()
+}
+
+func isKey(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
+
+// isSymbol reports whether r is one of the symbols that may be an emoji, or part of one.
+func isSymbol(r rune) bool {
+	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff && unicode.In(r, unicode.So, unicode.Sm) ||
+		strings.ContainsRune("©®‼⁉™ℹ〰〽㊗㊙", r)
 }
 
 // blank are characters that Unicode counts as letters or symbols, yet draw nothing.

@@ -16,3 +16,31 @@ func TestIs(t *testing.T) {
 		}
 	}
 }
+
+// Emoji are visible as they are written: a joint between them hides nothing. Anywhere else it is hidden.
+func TestJoints(t *testing.T) {
+	for text, want := range map[string]bool{
+		"⚠\ufe0f ❤\ufe0f ℹ\ufe0f ▶\ufe0f ↔\ufe0f": false,
+		"0\ufe0f\u20e3 #\ufe0f\u20e3":             false,
+		"👨\u200d💻 👩🏽\u200d🔧":                      false,
+		"👩\u200d❤\ufe0f\u200d👩":                   false,
+		"a\ufe0f":                                 true,
+		"1\ufe0f":                                 true,
+		"1\ufe0f\ufe0f\u20e3":                     true,
+		"⚠\ufe0f\ufe0f":                           true,
+		"⚠\ufe01":                                 true,
+		"\ufe0f⚠":                                 true,
+		"⚠ \ufe0f":                                true,
+		"👨\u200d":                                 true,
+		"\u200d💻":                                 true,
+		"👨\u200da":                                true,
+		"👨\u200d\u200d💻":                          true,
+		"a\u200db":                                true,
+		"\u2800\ufe0f":                            true,
+		"⚠\ufe0f\u202e":                           true,
+	} {
+		if In(text) != want {
+			t.Errorf("In(%+q) = %v", text, !want)
+		}
+	}
+}

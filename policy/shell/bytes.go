@@ -17,10 +17,19 @@ func unreadable(command string) string {
 		return "The command is longer than 10,000 bytes."
 	case !utf8.ValidString(command):
 		return "The command contains bytes that are not valid UTF-8."
-	case strings.ContainsFunc(command, isHidden):
+	case hides(command):
 		return "The command contains a control character or an invisible one."
 	}
 	return ""
+}
+
+func hides(command string) bool {
+	for i, r := range command {
+		if isHidden(r) && !invisible.IsJoint(command, i) {
+			return true
+		}
+	}
+	return false
 }
 
 func isHidden(r rune) bool {
@@ -40,8 +49,8 @@ func doubtful(command string) string {
 	case ascii(command):
 		return ""
 	}
-	for _, r := range command {
-		if r >= utf8.RuneSelf && !plainLetter(r) && !plainMark(r) {
+	for i, r := range command {
+		if r >= utf8.RuneSelf && !plainLetter(r) && !plainMark(r) && !invisible.IsJoint(command, i) {
 			return "It contains " + quote(string(r)) + ", which is not a letter or may be taken for another one."
 		}
 	}
@@ -91,7 +100,8 @@ func plainMark(r rune) bool {
 	switch {
 	case r >= 0x2758 && r <= 0x2763, strings.ContainsRune("▬⚊➖✱✲✳", r): // bars, quotes, dashes, stars
 		return false
-	case strings.ContainsRune("…•·—«»×÷±≈≠≤≥∞√∑∆°§©®", r),
+	case strings.ContainsRune("…•·—«»×÷±≈≠≤≥∞√∑∆°§©®⬅⬆⬇⬛⬜⭐⭕", r),
+		r >= 0x23e9 && r <= 0x23f3,                                            // clocks
 		r >= 0x2190 && r <= 0x21ff,                                            // arrows
 		r >= 0x25a0 && r <= 0x27bf && unicode.Is(unicode.So, r),               // shapes, signs, dingbats
 		r >= 0x1f300 && r <= 0x1faff && unicode.In(r, unicode.So, unicode.Sk): // pictures, and colours of skin

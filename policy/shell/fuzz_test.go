@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"nod/policy/invisible"
 )
 
 // FuzzAnalyze holds every text to what must be true of any analysis.
@@ -118,8 +120,9 @@ var savedPatterns = sync.OnceValue(func() (saved []Pattern) {
 // checkAccepted holds what must be true of every command that is read-only.
 func checkAccepted(t *testing.T, command string, a Analysis) {
 	t.Helper()
-	for _, r := range command {
-		if r != '\n' && (r < ' ' || r == 0x7f || r >= utf8.RuneSelf && !unicode.IsLetter(r) && !plainMark(r)) {
+	for i, r := range command {
+		isJoint := invisible.IsJoint(command, i)
+		if r != '\n' && (r < ' ' || r == 0x7f || r >= utf8.RuneSelf && !unicode.IsLetter(r) && !plainMark(r) && !isJoint) {
 			t.Errorf("%q is accepted with %q in it", command, r)
 		}
 	}

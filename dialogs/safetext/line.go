@@ -87,9 +87,9 @@ func Prefix(s string, n int) string {
 	return s[:n]
 }
 
-// Prose renders text for reading, not for execution: spaces of French and Chinese typography, Windows line ends and
-// joined emoji look as intended. Everything else that is hidden is spelled out as by [Render]. The original cannot be
-// restored from it.
+// Prose renders text for reading, not for execution: spaces of French and Chinese typography and Windows line ends
+// look as intended, too. Everything else that is hidden is spelled out as by [Render]. The original cannot be restored
+// from it.
 func Prose(s string) []Row {
 	rows := render(s, nativeScripts(s), false)
 	for _, row := range rows {
@@ -111,9 +111,7 @@ func prose(s Span) Span {
 			return Span{Source: s.Source}
 		}
 	}
-	isJoint := s.Source == "\u200D" || s.Source == "\uFE0F" || s.Source == "\u20E3"
-	blanks := len(s.Source) <= maxSpaces && strings.Trim(s.Source, " ") == ""
-	if s.Kind == Run && (isJoint || blanks) {
+	if s.Kind == Run && len(s.Source) <= maxSpaces && strings.Trim(s.Source, " ") == "" {
 		return Span{Text: s.Source, Source: s.Source}
 	}
 	return s

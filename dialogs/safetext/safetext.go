@@ -2,11 +2,11 @@
 // spelled out. A right-to-left override reads ‹U+202E›, a run of blanks ‹312 spaces›, a tab ⇥. Nothing is ever dropped:
 // the user must see all of what will be executed.
 //
-// The rendering is injective: two different texts never render alike, and the original can be restored from the
-// rendered characters alone, as the tests prove. This works because the two characters that start nod's marks, ‹ and ⇥,
-// are spelled out where a text contains them.
+// [Render] is for input that will be executed. It is injective: two different texts never render alike, and the
+// original can be restored from the rendered characters alone, as the tests prove. This works because the two
+// characters that start nod's marks, ‹ and ⇥, are spelled out where a text contains them.
 //
-// [Render] is for input that will be executed, [Line] for labels, [Prose] for sentences.
+// [Line] is for labels and [Prose] for sentences, in which joined emoji look as intended.
 package safetext
 
 import (
@@ -149,6 +149,8 @@ func (r *renderer) step(i int) int {
 		return r.add(Run, "‹CR›", i, 1)
 	case c == open || c == tab:
 		return r.add(Suspicious, codePoint(c), i, size)
+	case invisible.IsJoint(r.line, i) && !r.monospaced:
+		return r.plain(i, size)
 	case invisible.IsJoint(r.line, i):
 		return r.add(Run, codePoint(c), i, size)
 	case why(c) != "":

@@ -212,6 +212,7 @@ func TestLine(t *testing.T) {
 		{"ab\u202Ec\u202Ed\u202Ee", 4, "ab… ‹6 more characters›"},
 		{strings.Repeat("日本語", 10), 2, "日本… ‹28 more characters›"},
 		{strings.Repeat("x", 1<<20), 3, "xxx… ‹1048573 more characters›"},
+		{"1\ufe0f\u20e3 👩\u200d💻 a\ufe0f", 99, "1\ufe0f\u20e3 👩\u200d💻 a‹U+FE0F›"},
 		{strings.Repeat("\xff", 1<<20), 5, "… ‹1048576 more characters›"},
 	} {
 		if got := Line(tt.in, tt.max); got != tt.want {

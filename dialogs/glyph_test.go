@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"image"
 	"strings"
 	"testing"
 	"unicode"
@@ -102,5 +103,35 @@ func TestOneBaseLine(t *testing.T) {
 	}
 	if pieces < 5 || !strings.Contains(s.page.rowText(s.page.rows[0]), "删除") {
 		t.Errorf("only %d pieces in %q", pieces, s.page.rowText(s.page.rows[0]))
+	}
+}
+
+// Pieces of a row of Markdown, too, whatever their styles and fonts.
+func TestMarkdownOnOneBaseLine(t *testing.T) {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, hanFirst{Theme("light"), dialogstest.Font("NotoSansSC-Regular.otf")})
+	content := newMarkdown(nil, "Rows *with* `NULL` → 删除 🦊 in `load()`")
+	test.NewTempWindow(t, content).Resize(fyne.NewSize(800, 100))
+	pieces, line := 0, float32(0)
+	dialogstest.Walk(content, func(o fyne.CanvasObject) {
+		text, ok := o.(*canvas.Text)
+		if !ok {
+			return
+		}
+		pieces++
+		img := drawText(text.Text, text.TextStyle)
+		empty := (text.Size().Height - text.MinSize().Height) / 2 // above a text that is lower than its place
+		edge := drawText("M"+text.Text, text.TextStyle)
+		letter := inkIn(edge, image.Rect(0, 0, edge.Bounds().Dx()-img.Bounds().Dx(), edge.Bounds().Dy()))
+		at := text.Position().Y + empty + float32(letter.Max.Y)/glyphSize*text.TextSize
+		if pieces == 1 {
+			line = at
+		}
+		if at-line > 0.6 || line-at > 0.6 {
+			t.Errorf("%q stands at %v, want %v", text.Text, at, line)
+		}
+	})
+	if pieces < 6 {
+		t.Errorf("only %d pieces", pieces)
 	}
 }

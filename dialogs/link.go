@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"image/color"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -11,7 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// linkedText is a rich text with nod's links instead of Fyne's, which swallow all keys, even Escape.
+// linkedText is a rich text on one base line, with nod's links instead of Fyne's, which swallow all keys, even Escape.
 type linkedText struct {
 	widget.RichText
 	w *window // nil outside a prompt, where there are no links
@@ -32,6 +33,36 @@ type linkedRenderer struct {
 	fyne.WidgetRenderer
 	w     *window
 	links map[*widget.Hyperlink]*link
+}
+
+func (r *linkedRenderer) Layout(size fyne.Size) {
+	r.WidgetRenderer.Layout(size)
+	r.align()
+}
+
+func (r *linkedRenderer) Refresh() {
+	r.WidgetRenderer.Refresh()
+	r.align()
+}
+
+// align puts the texts on one base line. Fyne centers the last one of a row, and takes the base line of one with
+// characters from another font for that of its own.
+func (r *linkedRenderer) align() {
+	for _, o := range r.WidgetRenderer.Objects() {
+		text, isText := o.(*canvas.Text)
+		if !isText {
+			continue
+		}
+		_, assumed := fyne.CurrentApp().Driver().RenderedTextSize(text.Text, text.TextSize, text.TextStyle, nil)
+		drawn := glyphOf('M', text.TextStyle).baseline
+		for _, c := range text.Text {
+			if c >= utf8.RuneSelf {
+				drawn = max(drawn, glyphOf(c, text.TextStyle).baseline)
+			}
+		}
+		text.Move(text.Position().AddXY(0, assumed-drawn*text.TextSize))
+		text.Resize(fyne.NewSize(text.Size().Width, text.MinSize().Height))
+	}
 }
 
 func (r *linkedRenderer) Objects() []fyne.CanvasObject {

@@ -49,7 +49,7 @@ func newMarkdown(w *window, source string) fyne.CanvasObject {
 }
 
 func proseLabel(source string) fyne.CanvasObject {
-	return richText(proseSegments(source, widget.RichTextStyleInline))
+	return newLinkedText(nil, proseSegments(source, widget.RichTextStyleInline))
 }
 
 type markdown struct {
@@ -125,7 +125,7 @@ func (m *markdown) list(list *ast.List, depth int) fyne.CanvasObject {
 		}
 		room := canvas.NewRectangle(color.Transparent)
 		room.SetMinSize(fyne.NewSize(width+theme.InnerPadding(), 0))
-		mark := container.NewStack(room, richText([]widget.RichTextSegment{
+		mark := container.NewStack(room, newLinkedText(nil, []widget.RichTextSegment{
 			&widget.TextSegment{Text: bullet, Style: widget.RichTextStyleInline}}))
 		body := blocksColumn(m.blocks(item, depth+1)...)
 		items = append(items, container.New(&sides{gap: -theme.InnerPadding()}, mark, body, container.NewStack()))
@@ -291,7 +291,7 @@ func codeBlock(code string) fyne.CanvasObject {
 	style := widget.RichTextStyleInline
 	style.TextStyle = fyne.TextStyle{Monospace: true}
 	segments := spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style)
-	return inset(newTint(ColorPaper, 0xff, theme.InputRadiusSize(), richText(segments)))
+	return inset(newTint(ColorPaper, 0xff, theme.InputRadiusSize(), newLinkedText(nil, segments)))
 }
 
 func inset(o fyne.CanvasObject) fyne.CanvasObject {
@@ -364,12 +364,6 @@ func textSegments(text string, style widget.RichTextStyle) []widget.RichTextSegm
 	}
 	flush(len(text))
 	return out
-}
-
-func richText(segments []widget.RichTextSegment) *widget.RichText {
-	t := widget.NewRichText(segments...)
-	t.Wrapping = fyne.TextWrapWord
-	return t
 }
 
 // blocksColumn puts blocks below one another. Between two texts, each of which has padding, it removes one padding.

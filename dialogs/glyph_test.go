@@ -47,7 +47,7 @@ func TestWhatNoFontHasIsSpelledOut(t *testing.T) {
 func TestASpaceIsBlank(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
-	for _, style := range usualStyles {
+	for _, style := range []fyne.TextStyle{{}, {Bold: true}} {
 		drawn := 0
 		for c := '\u2010'; c < '\u2800'; c++ { // from the dashes to the symbols
 			if !unicode.IsPrint(c) || !canDraw(c, style.Monospace) {

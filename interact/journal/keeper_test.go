@@ -44,33 +44,33 @@ func TestOldEntriesGo(t *testing.T) {
 		c := config.History{Keep: 10 * day, MaxSize: 1000, KeepInputs: true}
 		path := file(t)
 		j := open(t, path, keeping(&c))
-		for n := range 500 {
+		for n := range 150 {
 			must(t, j.Settle(t.Context(), big(n, time.Now())))
 		}
 		time.Sleep(5 * day)
-		for n := range 100 {
+		for n := range 30 {
 			must(t, j.Settle(t.Context(), big(1000+n, time.Now())))
 		}
 		full := size(t, path)
 		_, last, err := j.Restore(t.Context(), 1000)
 		must(t, err)
-		if len(last) != 600 {
-			t.Errorf("%d entries are there, want 600", len(last))
+		if len(last) != 180 {
+			t.Errorf("%d entries are there, want 180", len(last))
 		}
 		time.Sleep(6 * day)
 		_, last, err = j.Restore(t.Context(), 1000)
 		must(t, err)
-		if len(last) != 100 {
-			t.Errorf("%d entries are left, want 100", len(last))
+		if len(last) != 30 {
+			t.Errorf("%d entries are left, want 30", len(last))
 		}
 		if left := size(t, path); left > full/3 {
 			t.Errorf("the file has %d bytes, and had %d", left, full)
 		}
-		entries(t, j, 600)
+		entries(t, j, 180)
 		time.Sleep(20 * day)
-		entries(t, j, 600) // none is left, and the chain goes on
+		entries(t, j, 180) // none is left, and the chain goes on
 		must(t, j.Settle(t.Context(), big(5000, time.Now())))
-		entries(t, j, 601)
+		entries(t, j, 181)
 		if err := j.Problem(); err != nil {
 			t.Error(err)
 		}
@@ -99,15 +99,15 @@ func TestAClockSetAheadKeepsTheHistory(t *testing.T) {
 
 func TestTooMuchGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := config.History{Keep: 1000 * time.Hour, MaxSize: 2, KeepInputs: true}
+		c := config.History{Keep: 1000 * time.Hour, MaxSize: 1, KeepInputs: true}
 		path := file(t)
 		j := open(t, path, keeping(&c))
-		const all = 200
+		const all = 100
 		for n := range all {
 			must(t, j.Settle(t.Context(), big(n, time.Now())))
 		}
 		time.Sleep(2 * time.Hour)
-		if left := size(t, path); left > 3_100_000 {
+		if left := size(t, path); left > 1_600_000 {
 			t.Errorf("the file has %d bytes", left)
 		}
 		entries(t, j, all)
@@ -125,16 +125,16 @@ func TestTooMuchGoes(t *testing.T) {
 		if entry.Withheld != history.Expired {
 			t.Errorf("withheld: %q", entry.Withheld)
 		}
-		for n := range 5_000 {
+		for n := range 2_500 {
 			r := settled(approval(all+n), api.Allowed)
 			r.Answer.At = time.Now()
 			must(t, j.Settle(t.Context(), r))
 		}
 		time.Sleep(2 * time.Hour)
-		if left := size(t, path); left > 3_100_000 {
+		if left := size(t, path); left > 1_600_000 {
 			t.Errorf("the file has %d bytes", left)
 		}
-		entries(t, j, all+5_000)
+		entries(t, j, all+2_500)
 	})
 }
 

@@ -49,7 +49,7 @@ func (c *choice) CreateRenderer() fyne.WidgetRenderer {
 		text = Column(2, container.NewBorder(nil, nil, nil, Column(0, badge), Tight(label)))
 	}
 	if c.option.Description != "" {
-		text.Add(Tight(Lines(prompt.Remark(c.option.Description), theme.SizeNameCaptionText, widget.LowImportance)))
+		text.Add(Tight(Lines(prompt.Explanation(c.option.Description), theme.SizeNameCaptionText, widget.LowImportance)))
 	}
 	left := Row(6, Sized(20, 20, mark))
 	if c.digit != 0 {

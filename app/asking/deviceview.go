@@ -368,7 +368,7 @@ func questionField(q api.Question) pageField {
 	f.Other = q.OffersOther()
 	for _, o := range q.Options {
 		option := pageOption{
-			Value: o.Value, Label: prompt.PlainText(o.Label), Description: prompt.Remark(o.Description),
+			Value: o.Value, Label: prompt.PlainText(o.Label), Description: prompt.Explanation(o.Description),
 			Recommended: o.Recommended,
 		}
 		if o.Preview != "" {

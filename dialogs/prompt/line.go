@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// maxLabel is the number of characters after which a label visibly cuts a requester's text.
-	maxLabel = 300
+	// Labels visibly cut a requester's text after so many characters, and what explains an option.
+	maxLabel       = 300
+	maxExplanation = 1000
 	// maxShownBytes and maxShownLines limit what a user can be asked to read. More can be denied, never allowed.
 	maxShownBytes   = 512 << 10
 	maxShownLines   = 10_000
@@ -26,6 +27,11 @@ func PlainText(s string) string { return safetext.Line(s, maxLabel) }
 
 // Remark is [PlainText] for what an agent explains, where the blanks around it mean nothing.
 func Remark(s string) string { return PlainText(strings.TrimSpace(s)) }
+
+// Explanation is what an agent explains about an option, with its line breaks: a frame tells it from nod's own words.
+func Explanation(s string) string {
+	return strings.ReplaceAll(safetext.Line(strings.TrimSpace(s), maxExplanation), "‹newline›", "\n")
+}
 
 // LineStyle is the look of a [Line].
 type LineStyle int

@@ -68,6 +68,18 @@ func TestSpelled(t *testing.T) {
 	}
 }
 
+// An option's explanation keeps its lines, and nothing of it is taken for a line break that is none.
+func TestExplanation(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\r\nb\n\nc\n": "a‹CR›\nb\n\nc", "a‹newline›b": "a‹U+2039›newline›b", "x\u202e": "x‹U+202E›",
+		strings.Repeat("x", 2000): strings.Repeat("x", 1000) + "… ‹1000 more characters›",
+	} {
+		if got := Explanation(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A model often ends an explanation with a newline. Within it, nothing is left out.
 func TestRemark(t *testing.T) {
 	for text, want := range map[string]string{

@@ -68,6 +68,8 @@ func TestPastQuestions(t *testing.T) {
 		{api.Confirm{Message: "Sure?"}, answered, "Sure?\nAnswer\nYes"},
 		{api.Form{Title: "T", Questions: []api.Question{{ID: "q", Question: "Q?"}}}, answered,
 			"T\n\nQ?\nAnswer\na\nb"},
+		{api.Form{Questions: []api.Question{{ID: "q", Question: "Q?"}, {ID: "r", Question: "R?"}}}, interact.Answer{},
+			"Q?\n\nR?"},
 		{api.Notify{Title: "T", Message: "Done."}, answered, "T\nDone."},
 	} {
 		r := interact.Record{Request: interact.Request{Body: tt.body}, Answer: tt.answer}

@@ -129,9 +129,15 @@ func answerLines(a interact.Answer, texts []string) []Line {
 }
 
 func pastForm(f api.Form, a interact.Answer) Content {
-	lines := Unnumbered("", f.Title, LineKey)
-	for _, q := range f.Questions {
-		lines = append(append(lines, rule("")), Unnumbered("", q.Question, LineText)...)
+	var lines []Line
+	if f.Title != "" {
+		lines = append(Unnumbered("", f.Title, LineKey), rule(""))
+	}
+	for i, q := range f.Questions {
+		if i > 0 {
+			lines = append(lines, rule(""))
+		}
+		lines = append(lines, Unnumbered("", q.Question, LineText)...)
 		for _, o := range q.Options {
 			lines = append(lines, Unnumbered("- ", o.Label, LineText)...)
 		}

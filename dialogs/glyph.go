@@ -112,18 +112,20 @@ func inkIn(img *image.NRGBA, area image.Rectangle) (ink image.Rectangle) {
 
 var usualStyles = []fyne.TextStyle{{}, {Bold: true}, {Monospace: true}}
 
-// loadFonts loads the theme's fonts. Fyne would load the emoji again for each style, and a font of the system for the
-// user's language even if the theme's fonts have all of its letters, and keep all of them: 25 MB in total. Call it
-// before any text is measured.
+// loadFonts loads the theme's fonts. Fyne would load emoji and symbols again for each style, and a font of the system
+// for the user's language even if the theme's fonts have all of its letters, and keep all of them: 25 MB in total. Call
+// it before any text is measured.
 func loadFonts() {
 	hasSystemFonts = writtenInTheme(language.Make(string(lang.SystemLocale())))
-	var emoji *font.Font
-	for _, style := range usualStyles {
-		face := fontsOf(style, nil, nil).ResolveFace('😀')
-		if emoji == nil {
-			emoji = face.Font
+	for _, c := range "😀→" {
+		var shared *font.Font
+		for _, style := range usualStyles {
+			face := fontsOf(style, nil, nil).ResolveFace(c)
+			if shared == nil {
+				shared = face.Font
+			}
+			face.Font = shared
 		}
-		face.Font = emoji
 	}
 	hasSystemFonts = false // Fyne loads them when a character needs them
 }

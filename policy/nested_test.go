@@ -268,6 +268,9 @@ func TestDeniedInEveryReading(t *testing.T) {
 		`${x:-rm} -rf build`, `$(echo rm) -rf build`, `echo -rf build | xargs rm`, `\rm -rf build`, `"rm" '-rf' build`,
 		"zsh -c 'foreach x (a b)\nrm -rf build\nend'", "zsh -c 'for x (a b)\nrm -rf build'",
 		`x=privatX.txt; bash -c 'cat "$x"'; sh -c "cat $x:s/X/e/"`, `x=privatX.txt; git show "HEAD:$x:s/X/e/"`,
+		`F=private.txt; cat "$F"`, `D=sub && head $D/private.txt`, `my_file=private; wc -l < "$my_file.txt"`,
+		`export F=private.txt; cat "$F"`, `readonly F=private.txt; sort $F`, `declare -r F=private.txt; cat "$F"`,
+		`F=private.txt; echo x > "$F"`, `F=private.txt; export F; sh -c 'cat $F'`,
 	} {
 		denied(line)
 	}

@@ -134,6 +134,12 @@ func (p *program) flag(name string) (flag, bool) {
 // bundles reports whether the program may read several single-letter flags in one word. An unknown program may.
 func (p *program) bundles() bool { return p == nil || !p.traits[traitDashes] && !p.traits[traitAlone] }
 
+// takesFiles reports whether some operand may name a file, as far as the entry says.
+func (p *program) takesFiles() bool {
+	isFile := func(o operand) bool { return !o.typ.free }
+	return len(p.operands) == 0 || slices.ContainsFunc(p.operands, isFile)
+}
+
 // restrains reports whether a program allowed with a flag may do more without it.
 func (p *program) restrains(name string) bool {
 	return p.flags[name].restrains || programs().restrains.Has(name)

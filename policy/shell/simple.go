@@ -237,14 +237,21 @@ func (w *walk) assignments(list []*syntax.Assign, at places) {
 	w.watchSet(list)
 	for _, a := range list {
 		value := w.setting(a, at)
-		name, text, _ := strings.Cut(value.text, "=")
-		switch {
-		case value.doubt != "", !isLoopName(name), value.glob, len(w.vars) > maxVariables:
+		name, _, _ := strings.Cut(value.text, "=")
+		if value.doubt != "" || !isLoopName(name) || value.glob || len(w.vars) > maxVariables {
 			w.bind("It sets a variable, which can change what programs do.")
-		default:
-			value.text, value.plain = text, value.plain && text != "" && strings.Trim(text, ordinary) == ""
-			w.set(name, value)
 		}
+		w.hold(value)
+	}
+}
+
+// hold notes what NAME=value sets, whatever the name: rules that deny hold for what is done with it. HOME stays what it
+// is, for it may be set in a branch that does not run.
+func (w *walk) hold(value word) {
+	name, text, _ := strings.Cut(value.text, "=")
+	value.text, value.plain = text, value.plain && text != "" && strings.Trim(text, ordinary) == ""
+	if value.doubt == "" && name != "HOME" && len(w.vars) <= maxVariables {
+		w.set(name, value)
 	}
 }
 
@@ -409,8 +416,7 @@ func (w *walk) vary(p *Part, r *reading, words []word) {
 	if p.varies = slices.ContainsFunc(words, func(w word) bool { return w.varies }); !p.varies {
 		return
 	}
-	isFile := func(o operand) bool { return !o.typ.free }
-	if len(r.program.operands) == 0 || slices.ContainsFunc(r.program.operands, isFile) {
+	if r.program.takesFiles() {
 		p.Accesses = append(p.Accesses, anywhere)
 	}
 	if r.program.traits[traitCode] {

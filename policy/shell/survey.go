@@ -49,6 +49,9 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 		}
 	}
 	w.surveyBare(r, args, kind, at)
+	if r.program.takesFiles() {
+		w.surveyUnseen(words[1:], kind, at)
+	}
 }
 
 // surveyBare notes the words of a call that may be files without looking like paths: of a task its operands and the
@@ -72,6 +75,21 @@ func (w *walk) surveyBare(r *reading, args []string, kind Kind, at places) {
 			if name != "" && !isFlag(name) && !strings.ContainsAny(name, " \n") && !w.isSpent() {
 				bare = w.reachFrom(bare, at, Access{Path: name, Kind: kind, Bare: true})
 			}
+		}
+	}
+	if bare != nil {
+		w.Readings = append(w.Readings, Part{Accesses: bare, Within: true})
+	}
+}
+
+// surveyUnseen notes the files that words may name of which nod does not know the start: $PWD and the like lead to the
+// folder that a call works in.
+func (w *walk) surveyUnseen(words []word, kind Kind, at places) {
+	var bare []Access
+	for _, word := range words {
+		name := word.text[max(strings.IndexByte(word.text, '/'), 0):]
+		if !word.known && looksLikePath(name) && !w.isSpent() {
+			bare = w.reachFrom(bare, at, Access{Path: strings.TrimLeft(name, "/"), Kind: kind, Bare: true})
 		}
 	}
 	if bare != nil {

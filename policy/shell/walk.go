@@ -249,6 +249,11 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 		}
 		for _, a := range cmd.Args {
 			w.assigned = append(w.assigned, w.elements(a.Array)...)
+			if a.Name != nil && a.Value != nil {
+				value := w.readWord(a.Value)
+				value.text = a.Name.Value + "=" + value.text
+				w.hold(value)
+			}
 		}
 	case *syntax.WhileClause:
 		if names, ok := readsLines(cmd); ok {
@@ -276,6 +281,7 @@ func (w *walk) export(list []*syntax.Assign, at places) bool {
 		}
 		w.spend(len(w.exports))
 		w.exports = append(slices.Clone(w.exports), value)
+		w.hold(value)
 	}
 	w.refuse("It sets variables, which change what later commands do.")
 	return true
@@ -506,6 +512,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 	}
 	target := w.readWord(r.Word)
 	w.look(r.Word, &target, at)
+	w.surveyUnseen([]word{target}, Write, at)
 	if isSocket(target.text) {
 		w.risk(Danger, riskSocket, "")
 	}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"errors"
+	"path"
 	"slices"
 	"strings"
 )
@@ -109,7 +110,7 @@ func divide(list []string) (words, flags []string) {
 }
 
 // Rule returns the pattern as a rule may name it, for [ParsePattern]. ok is false if a rule would cover more: it
-// applies to all commands that start with its words, and those of make start with every target.
+// applies to all commands that start with its words, as make test V=1 does with make test.
 func (t Pattern) Rule() (text string, ok bool) {
 	text = t.String()
 	read, err := ParsePattern(text)
@@ -182,8 +183,15 @@ func (t Pattern) Fits(p Part) bool {
 	if !t.begins {
 		return slices.Equal(p.words.Words, t.Words)
 	}
-	words := append(slices.Clone(p.words.Words), p.args...)
-	return len(words) >= len(t.Words) && slices.Equal(words[:len(t.Words)], t.Words)
+	words, n := append(slices.Clone(p.words.Words), p.args...), len(t.Words)
+	if len(words) < n || !slices.Equal(words[:n], t.Words) {
+		return false
+	}
+	isTarget := func(word string) bool { // no variable, and no file, which recipes of just take
+		return !strings.Contains(word, "=") && !(strings.Contains(word, "/") && path.Ext(word) != "")
+	}
+	namesNone := n == 1 || programs().find(strings.Join(t.Words, " ")) == p.entry
+	return namesNone || !p.entry.traits[traitTargets] || !slices.ContainsFunc(words[n:], isTarget)
 }
 
 // Meets reports whether a part may be one of the pattern's commands, for rules that ask or deny: it starts with the

@@ -250,7 +250,7 @@ func TestRule(t *testing.T) {
 		"unknown":                       "", // which would cover unknown undo
 		"unknown ./x":                   "",
 		"make":                          "",
-		"make test":                     "", // and make test install
+		"make test":                     "", // and make test V=1
 		"npm install lodash":            "",
 		"npm run":                       "",
 		"git stash":                     "", // and git stash drop

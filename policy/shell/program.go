@@ -193,13 +193,14 @@ const (
 	traitLines   = "lines"       // a word may hold line ends: it changes files, so it never counts as reading
 	traitHoards  = "hoards"      // it keeps all that it is fed, in memory or on the disk
 	traitWhole   = "whole-lines" // it keeps a line of what it is fed, however long
+	traitTargets = "targets"     // each operand is one more thing to do: a rule for make test is none for make test deploy
 )
 
 const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitFirst + " " + traitAlone + " " +
 	traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " + traitNamed + " " +
 	traitEnded + " " + traitAssigns + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " +
 	traitRepo + " " + traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitHoards + " " +
-	traitRemotes + " " + traitWhole
+	traitRemotes + " " + traitWhole + " " + traitTargets
 
 // A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most runs of the
 // nod command read no shell.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -168,6 +169,9 @@ func (f *facts) locateAll(paths []shell.Access, in []string, e *expansion) []acc
 			continue
 		}
 		for _, m := range matches {
+			if info, err := os.Stat(m); err == nil && !info.IsDir() && strings.HasSuffix(a.Path, "/") {
+				continue // */ matches folders only
+			}
 			found = append(found, access{place: f.locate(m), kind: a.Kind, only: a.Only, bare: a.Bare})
 		}
 	}

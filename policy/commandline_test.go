@@ -36,6 +36,8 @@ func TestCommandLines(t *testing.T) {
 		{"reads a secret by its pattern", anywhere, "cat *.pem", Ask, "builtin:secrets"},
 		{"reads a secret among others", anywhere, "cat *", Ask, "builtin:secrets"},
 		{"reads secrets that it looks for", anywhere, "find . -name .env -exec cat {} +", Ask, "builtin:secrets"},
+		{"looks at folders, where a file keeps secrets", anywhere, "ls -d */", Allow, "class:read_only"},
+		{"looks at all, secrets too", anywhere, "ls -d *", Ask, "builtin:secrets"},
 		{"looks for secrets", anywhere, "find . -name .env", Allow, "class:read_only"},
 		{"reads secrets that a pipe names", anywhere, "find . -regex '.*/\\.env' | xargs cat", Ask, "builtin:secrets"},
 		{"reads secrets whose names stand in", anywhere, "cat $(find . -iname '*.PEM')", Ask, "builtin:secrets"},

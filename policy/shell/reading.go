@@ -134,7 +134,8 @@ func (r *reading) next(w word) *wordType {
 // globbed says why file names from others, out of a pattern or a listing, are unsafe among these words.
 func (r *reading) globbed(words ...word) string {
 	for _, w := range words {
-		if problem := r.mayBeFlag(w); problem != "" && w.stands() {
+		isValue := w.isHeld() && r.program.takesValues()
+		if problem := r.mayBeFlag(w); problem != "" && w.stands() && !isValue {
 			r.loose = cmp.Or(r.loose, problem)
 			if r.program.kind == understood {
 				return problem

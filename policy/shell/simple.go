@@ -117,10 +117,10 @@ func quotedBraces(from *syntax.Word) *syntax.Word {
 
 // takesValues reports whether the program that the words start with may be given the values of variables.
 func takesValues(words []word) bool {
-	if len(words) == 0 {
-		return false
-	}
-	p := programs().find(words[0].text)
+	return len(words) > 0 && programs().find(words[0].text).takesValues()
+}
+
+func (p *program) takesValues() bool {
 	return p != nil && len(p.operands) > 0 && p.operands[0].typ.values
 }
 

@@ -464,8 +464,8 @@ func test(r *reading, words []word) string {
 			all[i] = "0"
 			continue
 		}
-		isOpen[i] = !w.known
-		isMany = isMany || w.glob || w.splits || w.stream
+		isOpen[i] = !w.known || w.isHeld()
+		isMany = isMany || w.wild || w.splits || w.stream
 	}
 	if isMany && slices.Contains(isOpen, true) {
 		return isOpenWord

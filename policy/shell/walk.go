@@ -529,7 +529,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 		w.refuse("It feeds a program text written in the command.")
 	case syntax.RdrIn:
 		isRange := strings.Trim(target.text, "0123456789-") == "" && w.byteAt(int(r.End().Offset())) == '>'
-		target.glob = target.glob || isRange // <1-9> is a pattern to zsh
+		target.glob, target.wild = target.glob || isRange, target.wild || isRange // <1-9> is a pattern to zsh
 		w.input(target, p, at)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 		w.output(target, p, at)
@@ -580,7 +580,7 @@ func (w *walk) input(target word, p *Part, at places) {
 	if target.varies && p != nil {
 		p.Accesses = append(p.Accesses, anywhere)
 	}
-	if !target.isName() || p == nil {
+	if !target.isName() && !target.isHeld() || p == nil {
 		w.bind("It redirects input in a way that nod can't follow.")
 		return
 	}

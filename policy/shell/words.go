@@ -17,6 +17,7 @@ type word struct {
 	text  string // without its quotes; the pattern itself when glob
 	known bool   // text is certain
 	glob  bool   // an unquoted pattern, which becomes the names of the files it matches
+	wild  bool   // it is one itself; else a variable in quotes holds it, and it becomes one name
 	plain bool   // spelled without any quotes
 	// hat says that a ^ or ~ is outside quotes, where zsh with extended patterns treats the word as a pattern.
 	hat bool
@@ -239,7 +240,7 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 		}
 	case first && last && testWords.Has(s): // of test and find
 	case strings.ContainsRune("*?[]", r):
-		w.glob = true
+		w.glob, w.wild = true, true
 	case r == '~':
 		w.tilde(s, i, first, last)
 	case r == '^' && (i > 0 || !first):
@@ -353,6 +354,9 @@ func (w *word) wholeWord(from *syntax.Word) {
 
 // isName reports whether a word names one file in every shell.
 func (w word) isName() bool { return w.known && !w.glob && !w.hat && w.text != "" }
+
+// isHeld reports whether a word is one name out of those that a pattern matches: "$f" in for f in *.go.
+func (w word) isHeld() bool { return w.known && w.glob && !w.wild && !w.hat }
 
 // isSingle reports whether a word has one part, perhaps in quotes.
 func isSingle(parts []syntax.WordPart) bool {

@@ -158,6 +158,9 @@ func (e *expansion) expand(pattern string) (matches []string, ok bool) {
 	return matches, true
 }
 
+// namedClass matches a set as in [[:alpha:]_].
+var namedClass = language.Compiled(`\[[^\]/]*\[:[a-z]+:\][^\]/]*\]`)
+
 func (e *expansion) step(to []string, folder, part string) ([]string, bool) {
 	if !strings.ContainsAny(part, `*?[\`) {
 		e.left--
@@ -171,6 +174,7 @@ func (e *expansion) step(to []string, folder, part string) ([]string, bool) {
 	if !ok {
 		return nil, false
 	}
+	part = strings.ReplaceAll(namedClass().ReplaceAllString(part, "?"), "[!", "[^")
 	for _, name := range names {
 		fits, err := filepath.Match(part, name)
 		if err != nil {

@@ -147,6 +147,9 @@ func (w *walk) finish() Analysis {
 	for _, problem := range others {
 		w.refuse(problem)
 	}
+	if len(w.unseen) > 0 {
+		w.readNames()
+	}
 	if w.isSpent() {
 		w.Unreadable, w.opaque = true, true
 		w.bind("It would cost nod too much time or memory to read.")

@@ -785,6 +785,9 @@ func (w *walk) innerCall(r *reading, words []word, below []Access, at places, in
 		if all := len(w.Parts[i].Accesses) + len(below)*w.Parts[i].marks(); !w.spend(stepsAccess * all) {
 			return
 		}
+		if len(below) == 0 && w.Parts[i].Understood && w.Parts[i].marks() > 0 {
+			w.unseen = w.unseen.and(w.Parts[i].In)
+		}
 		w.Parts[i].widen(below)
 		for _, a := range w.Parts[i].Accesses {
 			w.checkPath(a.Path, a.Kind == Tree)

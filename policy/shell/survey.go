@@ -51,6 +51,9 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 	w.surveyBare(r, args, kind, at)
 	if r.program.takesFiles() {
 		w.surveyUnseen(words[1:], kind, at)
+		if r.program.kind == understood && slices.ContainsFunc(words[1:], isUnknown) {
+			w.unseen = w.unseen.and(at)
+		}
 	}
 }
 
@@ -95,6 +98,35 @@ func (w *walk) surveyUnseen(words []word, kind Kind, at places) {
 	if bare != nil {
 		w.Readings = append(w.Readings, Part{Accesses: bare, Within: true})
 	}
+}
+
+// noteListed notes where the names lie that a command lists for another one, or for a loop.
+func (w *walk) noteListed(below []Access) {
+	if len(w.listed)+len(below) > maxReadings {
+		w.listed, below = nil, []Access{anywhere}
+	}
+	w.listed = append(w.listed, below...)
+}
+
+// readNames notes the files that programs may read whose names are known only when they run: all that the command
+// spells out, where there is such a file, and all that it lists.
+func (w *walk) readNames() {
+	may, isSeen := slices.Clone(w.listed), map[string]bool{}
+	for _, text := range slices.Concat(w.said, w.assigned) {
+		for name := range strings.FieldsSeq(strings.ReplaceAll(text, `\n`, " ")) {
+			if isSeen[name] || isFlag(name) {
+				continue
+			}
+			if isSeen[name] = true; len(may)+len(w.unseen) > maxAccesses {
+				w.runsAnything()
+				return
+			}
+			for _, place := range w.unseen {
+				may = append(may, Access{Path: join(place, name), Kind: Tree, Bare: true})
+			}
+		}
+	}
+	w.Readings = append(w.Readings, Part{Accesses: may, Within: true})
 }
 
 // pathsIn returns the paths inside a word: that of -fFILE, of FILE:/x and of source=FILE,target=/x.

@@ -35,6 +35,8 @@ type walk struct {
 	said     []string  // texts that a command may be fed or told: the words of all commands so far
 	assigned []string  // all values that variables had
 	heard    []string  // texts that the enclosing brackets or loop are fed
+	listed   []Access  // where all names lie that commands have listed for others
+	unseen   places    // where programs read files whose names are known only when they run
 	texts    *readings // of texts that may be scripts
 
 	*budget
@@ -193,6 +195,7 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 	w.perhaps(func() { x = w.statement(b.X, at, in) })
 	w.fedGrown, w.grown = w.grown, 0
 	defer func() { w.fedGrown, w.grown = fed, max(grown, w.grown) }()
+	w.noteListed(w.out.below)
 	right := pipe{fed: true, from: w.out, programs: w.Programs[first:], said: w.said[said:]}
 	w.perhaps(func() { y = w.statement(b.Y, at, right) })
 	if !slices.Equal(x.all(), at) || !slices.Equal(y.all(), at) {
@@ -661,6 +664,7 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 		w.fedGrown, w.grown = fed, grown
 		if len(from.Parts) == 1 && read.splits && isPipeline(from.Parts[0]) {
 			read.below, read.spelled = w.out.below, w.out.spelled
+			w.noteListed(read.below)
 		}
 		w.out = listing{}
 	})

@@ -78,6 +78,9 @@ func (w *walk) readWord(from *syntax.Word) word {
 		case *syntax.DblQuoted:
 			out.plain = false
 			text.WriteString(w.double(&out, part, i == 0, len(from.Parts) == 1))
+		case *syntax.ExtGlob:
+			out.expand(part, false)
+			text.WriteByte('*') // what it may be, for rules that deny
 		default:
 			out.expand(part, false)
 		}

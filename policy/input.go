@@ -313,7 +313,7 @@ func (in *input) field(key, value string, depth int) {
 		in.isOther = in.isOther || strings.HasPrefix(strings.TrimSpace(value), "-")
 	case unlisted:
 		in.addText(key, value)
-		if commandKeys.Has(lastWord(key)) {
+		if word := lastWord(key); commandKeys.Has(word) || typedKeys.Has(word) {
 			in.addLine(value)
 		}
 	}
@@ -465,6 +465,9 @@ const pathKeys language.Words = "path paths file files filename filenames filepa
 // commandKeys end the names of unknown fields that hold a command line, or the words of one.
 const commandKeys language.Words = "command commands cmd cmdline args arguments argv program executable exec run " +
 	"script shell sh bash"
+
+// typedKeys end the names of those that hold what is typed into a program, perhaps a shell.
+const typedKeys language.Words = "chars keys keystrokes stdin"
 
 func (in *input) addText(key, value string) {
 	text := strings.ReplaceAll(strings.TrimSpace(value), "${HOME}", "$HOME")

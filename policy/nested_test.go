@@ -72,6 +72,14 @@ sh -c '$*' sh COMMAND
 bash -c 'eval "$1"' _ SCRIPT
 bash -c '$1' _ SCRIPT
 env bash -c SCRIPT -c ls
+ifne COMMAND
+retry -n 3 COMMAND
+chpst -u x COMMAND
+s6-setuidgid x COMMAND
+tini -- COMMAND
+dumb-init COMMAND
+start-stop-daemon --start --exec /bin/sh -- -c SCRIPT
+devbox run COMMAND
 env A=1 B=2 sh -c SCRIPT -c ls
 env -i sh -c SCRIPT
 env -u A bash -c SCRIPT -c ls

@@ -17,6 +17,12 @@ const secretPaths = `
 /home/u/.doppler/.doppler.yaml
 /home/u/.b2_account_info
 /home/u/.jfrog/jfrog-cli.conf.v6
+/home/u/.cache/huggingface/stored_tokens
+keys/private_key.txt
+secret_key.txt
+.api_key
+.secret_key
+vpn/wg0.conf
 /home/u/.acme.sh/account.conf
 /home/u/.smbcredentials
 /home/u/.gitlab-runner/config.toml

@@ -75,10 +75,11 @@ func (a *approvePage) buildInput(v prompt.View) {
 }
 
 func (a *approvePage) partsNow() []policy.CommandPart {
+	offers := a.w.p.options.Offers(a.entry.request.ID) // in any case, since an answer is to what was read last
 	if len(a.body.Input) > maxGrantInput {
 		return nil
 	}
-	return a.w.p.options.Offers(a.entry.request.ID).Parts
+	return offers.Parts
 }
 
 func (a *approvePage) showParts(parts []policy.CommandPart) {

@@ -25,7 +25,8 @@ import (
 // Options connect a [Prompter] to its surroundings. All fields are required.
 type Options struct {
 	Config func() config.Prompt // called for each prompt
-	// Offers returns the parts of a request and the scopes to offer for it. Call [Prompter.Renew] after a change.
+	// Offers returns the parts of a request and the scopes to offer for it. Call [Prompter.Renew] after a change: it makes
+	// the prompt read them again, and an answer is to those read last.
 	Offers func(id interact.ID) policy.Offers
 	// Snooze postpones a request, or ends that with 0, and does not block. The result arrives through [Prompter.Renew].
 	Snooze func(id interact.ID, d time.Duration)

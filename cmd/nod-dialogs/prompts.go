@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -34,6 +35,7 @@ type prompts struct {
 
 type shownPrompt struct {
 	operator.Prompt
+	seen     string // digest of the prompt whose offers the page has read last
 	withdraw context.CancelFunc
 }
 
@@ -126,7 +128,7 @@ func (p *prompts) update(
 		window.Renew(*one.Request)
 	default:
 		ctx, withdraw := context.WithCancel(ctx)
-		p.shown[one.ID] = &shownPrompt{one, withdraw}
+		p.shown[one.ID] = &shownPrompt{Prompt: one, withdraw: withdraw}
 		wait := window.Open(*one.Request, one.Why) // not on the goroutine: the oldest must be first
 		go func() {
 			defer withdraw()
@@ -139,7 +141,9 @@ func (p *prompts) update(
 
 func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.Operator,
 	answer interact.Answer, err error) {
-	a := operator.Answer{ID: one.ID, Digest: p.find(one.ID).Digest, Answer: answer}
+	shown := p.find(one.ID)
+	// What has changed since the page read its offers is not what the user answered. A question has no offers.
+	a := operator.Answer{ID: one.ID, Digest: cmp.Or(shown.seen, shown.Digest), Answer: answer}
 	if err != nil {
 		a = operator.Answer{ID: one.ID, Failure: err.Error()}
 	}
@@ -167,13 +171,25 @@ func (p *prompts) snooze(ctx context.Context, op operator.Operator, window promp
 }
 
 // find returns a prompt as it is shown now, or the zero value once its request has ended.
-func (p *prompts) find(id interact.ID) operator.Prompt {
+func (p *prompts) find(id interact.ID) shownPrompt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := p.shown[id]; s != nil {
-		return s.Prompt
+		return *s
 	}
-	return operator.Prompt{}
+	return shownPrompt{}
+}
+
+// offers returns what a page shows of the rules, and notes which prompt it has read.
+func (p *prompts) offers(id interact.ID) policy.Offers {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.shown[id]
+	if s == nil {
+		return policy.Offers{}
+	}
+	s.seen = s.Digest
+	return s.Offers
 }
 
 func (p *prompts) saveDraft(id interact.ID, draft []byte) {

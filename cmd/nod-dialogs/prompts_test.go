@@ -237,6 +237,20 @@ func TestAnswerThatIsRefused(t *testing.T) {
 	})
 }
 
+// What changes after the user has answered was not what they answered.
+func TestAnswerToWhatWasShown(t *testing.T) {
+	inStep(t, func(p *promptTest) {
+		p.now(pendingPrompt("a", 1, "allow make"))
+		p.prompts.offers("a") // the page shows them
+		p.now(pendingPrompt("a", 2, "allow make and rm"))
+		p.window.open["a"] <- interact.Answer{Outcome: api.Allowed, Scope: policy.Always, Covers: policy.CoverInput}
+		synctest.Wait()
+		if got := p.tray.answers[0].Digest; got != "of allow make" {
+			t.Errorf("the answer is to the prompt %q", got)
+		}
+	})
+}
+
 // Drafts reach nod in the order in which they were typed; of those that come while one is under way the last does.
 func TestDraftsAreSaved(t *testing.T) {
 	inStep(t, func(p *promptTest) {

@@ -21,7 +21,6 @@ import (
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/ipc/programs"
-	"nod/policy"
 	"nod/policy/config"
 )
 
@@ -105,7 +104,7 @@ func (w *windows) open(client *operator.Client) error {
 	w.applyTheme()
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
 		Config: func() config.Prompt { return w.state.Load().Config.Prompt },
-		Offers: func(id interact.ID) policy.Offers { return w.prompts.find(id).Offers },
+		Offers: w.prompts.offers,
 		Draft:  func(id interact.ID) []byte { return w.prompts.find(id).Draft }, SaveDraft: w.prompts.saveDraft,
 		Snooze: func(id interact.ID, d time.Duration) {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)

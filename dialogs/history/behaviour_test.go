@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
@@ -732,6 +733,42 @@ func TestTakeBack(t *testing.T) {
 	w.entries.open(12)
 	if len(o.taken) != 2 || c.content.Visible() {
 		t.Error("another entry shows the changes of the last one")
+	}
+}
+
+// What the user wants to see of the changes comes, whatever they press before it has.
+func TestChangesThatComeLate(t *testing.T) {
+	o := somebody()
+	changed := o.changed[6]
+	changed.Files = append(changed.Files, snapshot.Change{Path: "shop.go", Kind: snapshot.Changed, Added: 1})
+	o.changed[6] = changed
+	w := openTestWindow(t, o, "light")
+	var late []func()
+	w.Aside = func(f func()) { late = append(late, f) }
+	arrive := func() {
+		for ; len(late) > 0; late = late[1:] {
+			late[0]()
+		}
+	}
+	c := w.entries.detail.changes
+	c.work.Aside, c.asking.Aside = w.Aside, w.Aside
+	w.entries.open(6)
+	w.press(fyne.KeyEscape) // clears the search
+	arrive()
+	for range 3 {
+		w.tap("Show")
+	}
+	w.tap("Take back…")
+	w.press(fyne.KeyEscape) // takes that back
+	arrive()
+	shown := 0
+	dialogstest.Walk(c.content, func(o fyne.CanvasObject) {
+		if _, isDiff := o.(*container.Scroll); isDiff {
+			shown++
+		}
+	})
+	if want := 3; shown != want || len(c.plan.Objects) > 0 {
+		t.Errorf("%d differences are shown, want %d; plan: %v", shown, want, c.plan.Objects)
 	}
 }
 

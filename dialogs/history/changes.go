@@ -28,18 +28,20 @@ type changes struct {
 	page    *container.Scroll
 	content *fyne.Container
 	plan    *fyne.Container // what taking it back would do, or did
-	work    controls.Worker
+	work    controls.Worker // fetches what it changed
+	asking  controls.Worker // fetches the plan
 	seq     int64
 }
 
 func newChanges(w *Window, page *container.Scroll) *changes {
 	return &changes{win: w, page: page, content: dialogs.Column(5), plan: container.NewStack(),
-		work: controls.Worker{Aside: w.Aside}}
+		work: controls.Worker{Aside: w.Aside}, asking: controls.Worker{Aside: w.Aside}}
 }
 
 // set shows what an entry changed, once that is known. Most entries have no kept changes.
 func (c *changes) set(e history.Entry) {
 	c.work.Drop()
+	c.asking.Drop()
 	c.seq = e.Seq
 	c.show()
 	c.propose()
@@ -131,7 +133,8 @@ func size(c snapshot.Change) string {
 
 func (c *changes) showDiff(in *fyne.Container, file snapshot.Change) {
 	seq := c.seq
-	controls.Fetch(&c.work, func(ctx context.Context) (operator.Diff, error) {
+	work := &controls.Worker{Aside: c.win.Aside} // of its own, which nothing else that the user wants to see takes away
+	controls.Fetch(work, func(ctx context.Context) (operator.Diff, error) {
 		return c.win.opts.Operator.Diff(ctx, seq, file.Path)
 	}, func(d operator.Diff, err error) {
 		lines := prompt.PastDiff(file.Path, string(d.Text), d.Cut)
@@ -146,7 +149,7 @@ func (c *changes) showDiff(in *fyne.Container, file snapshot.Change) {
 
 func (c *changes) ask(run snapshot.Run) {
 	seq := c.seq
-	controls.Fetch(&c.work, func(ctx context.Context) (operator.TakeBack, error) {
+	controls.Fetch(&c.asking, func(ctx context.Context) (operator.TakeBack, error) {
 		return c.win.opts.Operator.PlanTakeBack(ctx, seq)
 	}, func(plan operator.TakeBack, err error) { c.confirm(run, plan, err) })
 }
@@ -226,7 +229,7 @@ func paper(parts []fyne.CanvasObject) fyne.CanvasObject {
 
 func (c *changes) cancel() bool {
 	was := len(c.plan.Objects) > 0
-	c.work.Drop()
+	c.asking.Drop()
 	c.propose()
 	return was
 }

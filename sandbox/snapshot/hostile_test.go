@@ -541,6 +541,39 @@ func TestEditHasItsPaths(t *testing.T) {
 	}
 }
 
+// What is taken back by two at once is taken back by the first alone: the run can still be brought back.
+func TestTakenBackTwiceAtOnce(t *testing.T) {
+	r, project := open(t)
+	files{"a": "1"}.write(t, project)
+	begun := Run{Time: time.Now(), Entry: "one", Before: take(t, r)}
+	files{"a": "2"}.write(t, project)
+	begun.After = take(t, r)
+	run, err := r.Note(t.Context(), begun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plans []*Plan
+	for range 2 {
+		p, err := r.Plan(t.Context(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, p)
+	}
+	for i, p := range plans {
+		if left, err := p.Apply(t.Context()); err != nil || len(left) != i {
+			t.Errorf("%d: left alone: %v, %v", i, left, err)
+		}
+		newest, err := r.RunOf(t.Context(), "one")
+		if err != nil || newest.Undoes != run.Number || newest.Files != 1 {
+			t.Errorf("%d: the newest run is %+v, %v", i, newest, err)
+		}
+		if _, isUnfinished := r.Unfinished(); isUnfinished {
+			t.Errorf("%d: it is not finished", i)
+		}
+	}
+}
+
 // The digest of a plan is that of what it does.
 func TestDigest(t *testing.T) {
 	r, project := open(t)

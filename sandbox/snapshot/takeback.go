@@ -367,6 +367,9 @@ func (p *Plan) end(ctx context.Context, j journal) error {
 	if err != nil {
 		return err
 	}
+	if after == j.Before { // all is left alone: nothing was taken back, and the run stays the newest of its request
+		return os.Remove(r.journal())
+	}
 	run := Run{
 		Time: j.Time, Ended: time.Now(), Agent: "nod", Command: fmt.Sprintf("nod undo %d", p.Run.Number),
 		Entry: p.Run.Entry, Before: j.Before, After: after,

@@ -660,6 +660,29 @@ func randomText(seed int) string {
 	return text.String()
 }
 
+// A reference that nod was killed over keeps nothing from being packed, and its snapshot stays.
+func TestPruneAfterAKill(t *testing.T) {
+	r, project := open(t)
+	files{"a": "1"}.write(t, project)
+	before := take(t, r)
+	files{"a": "2"}.write(t, project)
+	after := take(t, r)
+	if _, err := r.Note(t.Context(), Run{Time: time.Now(), Before: before, After: after}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(r.ref(before), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.prune(t.Context(), time.Hour, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	takeBack(t, r, before, after)
+	equal(t, "taken back", read(t, project), files{"a": "1"})
+}
+
 // A project that is gone has snapshots for a while.
 func TestPruneAll(t *testing.T) {
 	r, project := open(t)

@@ -79,6 +79,11 @@ func (r *Repository) drop(runs []Run, olderThan time.Duration) (dropped bool, er
 		if err != nil {
 			return dropped, err
 		}
+		if info.Size() == 0 { // nod was killed before it wrote it: git packs nothing beside such a one
+			if err := os.WriteFile(r.ref(ID(entry.Name())), []byte(entry.Name()+"\n"), 0o600); err != nil {
+				return dropped, err
+			}
+		}
 		if needed[entry.Name()] || time.Since(info.ModTime()) <= olderThan {
 			continue
 		}

@@ -210,7 +210,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	}
 	profile, err := r.profile(w, q)
 	if err == nil {
-		err = r.running.add(&profile, r.unfinished())
+		err = r.running.add(&profile, process.Itself(caller), r.unfinished())
 	}
 	if err == nil {
 		reply.Profile, err = json.Marshal(profile)

@@ -32,6 +32,32 @@ type table struct{ process.Table }
 
 func (table) LeadsTerminal(api.Parent) bool { return false }
 
+func (table) Ended(...api.Parent) bool { return true }
+
+// lasting is a table in which nod runs until its end.
+type lasting struct {
+	table
+	end chan struct{}
+}
+
+func (l lasting) Ended(...api.Parent) bool {
+	select {
+	case <-l.end:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l lasting) AwaitEnd(ctx context.Context, _ ...api.Parent) bool {
+	select {
+	case <-l.end:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 var began = time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
 
 // under is a nod command that the program with this id started.
@@ -820,6 +846,39 @@ func TestMovesOutWithoutAnEnd(t *testing.T) {
 	r.begin(1, "make")
 	if left, _ := filepath.Glob(filepath.Join(r.cfg.Cache, "unfinished", "*")); len(left) > 0 {
 		t.Errorf("a command that has ended is unfinished: %q", left)
+	}
+}
+
+// A command that runs on while nod-desktop starts again counts as running, and what it makes until nod is killed is
+// moved out.
+func TestRunsOnWhileNodStartsAgain(t *testing.T) {
+	r := newRig(t)
+	r.expect(1, "make", policy.Confinement{Project: r.project, Write: true})
+	if _, _, err := r.Begin(t.Context(), under(1), api.RunRequest{Command: "make", CWD: r.project}); err != nil {
+		t.Fatal(err)
+	}
+	runs := lasting{end: make(chan struct{})}
+	r.cfg.Processes = runs
+	r.start()
+	if err := r.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	who := interact.Requester{Agent: "claude-code", CWD: r.project, Process: under(1)}
+	input, err := json.Marshal(map[string]string{"file_path": filepath.Join(r.project, "a.txt"), "content": "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := interact.Approve{Tool: "Write", Input: input}
+	if r.Undoes(t.Context(), who, edit) {
+		t.Error("an edit passes while a command runs that could replace the file by a link")
+	}
+	r.write("shop/.envrc", "x")
+	close(runs.end)
+	for !r.Undoes(t.Context(), who, edit) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if _, err := os.Lstat(filepath.Join(r.project, ".envrc")); err == nil {
+		t.Error("what it made stays")
 	}
 }
 

@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
 	"nod/ownfile"
 	"nod/sandbox"
 )
@@ -24,22 +26,32 @@ type running struct {
 // unfinished returns the folder of the profiles on disk.
 func (r *Runs) unfinished() string { return filepath.Join(r.cfg.Cache, "unfinished") }
 
-func (r *running) add(p *sandbox.Profile, folder string) error {
+// unfinished is such a file.
+type unfinished struct {
+	*sandbox.Profile
+	Nod api.Parent `json:"nod"` // the command that runs it
+}
+
+func (r *running) add(p *sandbox.Profile, nod api.Parent, folder string) error {
 	if !p.Write {
 		return nil
 	}
 	p.Unfinished = filepath.Join(folder, rand.Text())
-	text, err := json.Marshal(p)
+	text, err := json.Marshal(unfinished{p, nod})
 	if err == nil {
 		err = os.MkdirAll(folder, 0o700)
 	}
 	if err == nil {
 		err = os.WriteFile(p.Unfinished, text, 0o600)
 	}
+	r.keep(p)
+	return err
+}
+
+func (r *running) keep(p *sandbox.Profile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.profiles[p] = true
-	return err
 }
 
 func (r *running) remove(p *sandbox.Profile) {
@@ -123,24 +135,46 @@ func (r *Runs) clean(olderThan time.Duration) error {
 	return err
 }
 
-// expelUnfinished calls expel for commands that were killed together with nod and nod-desktop.
-func (r *Runs) expelUnfinished() error {
+// expelUnfinished calls expel for commands that were killed together with nod and nod-desktop. Those that run on it
+// keeps until they end, unless ctx ends first.
+func (r *Runs) expelUnfinished(ctx context.Context) error {
 	files, problem := os.ReadDir(r.unfinished())
 	if ownfile.IsMissing(problem) {
 		return nil
 	}
 	for _, file := range files {
 		path := filepath.Join(r.unfinished(), file.Name())
-		var p sandbox.Profile
+		p := unfinished{Profile: &sandbox.Profile{}}
 		text, err := os.ReadFile(path)
-		if err == nil && json.Unmarshal(text, &p) == nil {
-			ended := r.expel(&p)
-			p.Uncover()
-			if ended.Problem != "" {
-				err = errors.New(ended.Problem)
-			}
+		switch isKnown := err == nil && json.Unmarshal(text, &p) == nil; {
+		case isKnown && !r.cfg.Processes.Ended(p.Nod):
+			r.running.keep(p.Profile)
+			go r.expelAtEnd(ctx, p)
+			continue
+		case isKnown:
+			err = r.expelLate(p.Profile)
 		}
 		problem = errors.Join(problem, err, os.Remove(path))
 	}
 	return problem
+}
+
+func (r *Runs) expelLate(p *sandbox.Profile) error {
+	ended := r.expel(p)
+	p.Uncover()
+	if ended.Problem != "" {
+		return errors.New(ended.Problem)
+	}
+	return nil
+}
+
+func (r *Runs) expelAtEnd(ctx context.Context, p unfinished) {
+	if !r.cfg.Processes.AwaitEnd(ctx, p.Nod) {
+		return
+	}
+	if _, err := os.Stat(p.Unfinished); err == nil { // else nod has moved it, and what is there now is the user's
+		<-time.After(killDelay)
+		_ = r.expelLate(p.Profile) // which is logged
+	}
+	r.running.remove(p.Profile)
 }

@@ -16,9 +16,10 @@ const maxFiles = 100
 
 func firstFiles[T any](all []T) []T { return all[:min(len(all), maxFiles)] }
 
-// Finish completes the take-backs and the runs that were under way when nod-desktop was killed.
+// Finish completes the take-backs and the runs that were under way when nod-desktop was killed. Commands that still run
+// count as running until they end.
 func (r *Runs) Finish(ctx context.Context) error {
-	return errors.Join(r.expelUnfinished(), snapshot.FinishAll(ctx, r.cfg.Snapshots, policy.IsSecret))
+	return errors.Join(r.expelUnfinished(ctx), snapshot.FinishAll(ctx, r.cfg.Snapshots, policy.IsSecret))
 }
 
 // runOf returns the newest run of an entry's request, and its repository, which is nil if there is none.

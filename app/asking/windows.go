@@ -421,6 +421,9 @@ func (w *windows) Report(_ context.Context, s operator.Screen) error {
 	if s.Prompt != w.screen.Prompt {
 		w.since = time.Now()
 	}
+	if s.Open && !w.screen.Open && w.process != nil {
+		w.process.session.History.Send() // a window is filled before it is reported: of what came since it was not told
+	}
 	w.screen, w.used = s, time.Now()
 	isWanted := slices.ContainsFunc(w.wanted, func(v operator.View) bool { return v.Settings })
 	if s.Settings && !isWanted { // else they were open before

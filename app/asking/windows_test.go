@@ -763,6 +763,29 @@ func TestAnOpenWindowFollowsTheHistory(t *testing.T) {
 	})
 }
 
+// What comes between the filling of a window and the report that it is open is told with the report.
+func TestHistoryChangesWhileAWindowOpens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.w.Show(operator.View{History: true})
+		p := d.now()
+		d.w.HistoryChanged()
+		for _, told := range []bool{true, false} { // once
+			if err := p.client.Report(t.Context(), operator.Screen{Open: true}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if (len(p.news) > 0) != told {
+				t.Errorf("told: %v, want %v", !told, told)
+			}
+			select {
+			case <-p.news:
+			default:
+			}
+		}
+	})
+}
+
 // What waits in the tray needs no process, until the user asks for it.
 func TestPromptsWaitInTheTray(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

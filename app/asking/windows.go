@@ -508,7 +508,7 @@ func (w *windows) WarmUp() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.used = time.Now()
-	if w.process == nil && !w.warm && w.used.Sub(w.noDisplay) >= displayPause {
+	if w.process == nil && w.used.Sub(w.noDisplay) >= displayPause {
 		w.warm = true
 		w.wake.Send()
 	}

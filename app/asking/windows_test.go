@@ -490,6 +490,11 @@ func TestWindowsThatDieAgainAndAgain(t *testing.T) {
 		}
 		d.set(&d.crash, nil)
 		time.Sleep(deathWindow)
+		d.w.WarmUp()
+		synctest.Wait()
+		if d.starts() != maxDeaths+1 {
+			t.Errorf("a minute later: %d processes, want one that waits for a prompt", d.starts())
+		}
 		c := d.ask("c")
 		if got := ids(d.shows()); got != "c" {
 			t.Errorf("a minute later: shown: %q", got)

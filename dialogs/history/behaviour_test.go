@@ -283,6 +283,23 @@ func TestReturnWhileSearching(t *testing.T) {
 	}
 }
 
+// What went wrong stays on screen, also when it came faster than the word that nod is searching.
+func TestAnErrorStays(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	var late []func()
+	w.After = func(_ time.Duration, f func()) { late = append(late, f) }
+	w.entries.list.next.Aside = func(f func()) { late = append([]func(){f}, late...) }
+	o.err = errors.New("disk full")
+	w.entries.search.SetText("make")
+	for _, f := range late {
+		f()
+	}
+	if !says(w.entries.status.Content, "disk full") || w.entries.empty.Text != "" {
+		t.Errorf("it is not said what went wrong, but %q", w.entries.empty.Text)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")

@@ -207,7 +207,11 @@ func (p *entriesPage) find() {
 		return
 	}
 	p.list.find(p.query())
-	p.win.After(searchDelay, func() { p.showStatus(nil) })
+	p.win.After(searchDelay, func() {
+		if p.list.next.Busy() { // else the result is there, which may be an error
+			p.showStatus(nil)
+		}
+	})
 }
 
 func (p *entriesPage) showStatus(err error) {

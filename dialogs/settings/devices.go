@@ -187,7 +187,13 @@ func (s *phoneSection) drawDevices() {
 
 func (s *phoneSection) deviceRow(d operator.Peer) fyne.CanvasObject {
 	rights := newRightsRow(d.May, func(may remote.May) {
-		s.page.act(func(ctx context.Context, o operator.Operator) error { return o.SetMay(ctx, d.Name, may) }, nil)
+		s.page.act(func(ctx context.Context, o operator.Operator) error {
+			return o.SetMay(ctx, d.Name, may)
+		}, func(err error) {
+			if err != nil {
+				s.devices.drawn = nil // so that the row shows what is saved
+			}
+		})
 	})
 	s.rights[d.Name] = rights
 	seen := ""

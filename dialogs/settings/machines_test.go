@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -253,6 +254,21 @@ func TestWhatDevicesMay(t *testing.T) {
 	p.phone.rights["Pixel"].questions.SetChecked(false)
 	p.phone.rights["Pixel"].approvals.SetSelected("everything")
 	o.wantDid(t, "may Pixel true ", "may Pixel false ", "may Pixel false "+string(policy.Unknown))
+}
+
+// Rights that could not be saved are not shown as if the device had them.
+func TestRightsThatAreNotSaved(t *testing.T) {
+	o := somebody()
+	p := onMachinesPage(t, o)
+	before := p.phone.rights["Pixel"].may
+	o.refuse = errors.New("disk full")
+	p.phone.rights["Pixel"].approvals.SetSelected("everything")
+	if got := p.phone.rights["Pixel"]; got.may != before || got.approvals.Selected != approvalsName(before.Approvals) {
+		t.Errorf("shows %+v, %q", got.may, got.approvals.Selected)
+	}
+	if !strings.Contains(shownBy(p.problem), "disk full") {
+		t.Errorf("says %q", shownBy(p.problem))
+	}
 }
 
 func TestADeviceIsInvited(t *testing.T) {

@@ -69,7 +69,8 @@ func (l *listEditor[T]) row(one T, editable bool) fyne.CanvasObject {
 }
 
 func (l *listEditor[T]) save() {
-	one, err := l.read(strings.TrimSpace(l.entry.Text))
+	typed := l.entry.Text
+	one, err := l.read(strings.TrimSpace(typed))
 	if err != nil {
 		l.problem.Complain(err)
 		return
@@ -83,7 +84,7 @@ func (l *listEditor[T]) save() {
 		return nil
 	}, func(err error) {
 		l.problem.Complain(err)
-		if err == nil {
+		if err == nil && l.entry.Text == typed { // else the user already types the next one
 			l.entry.SetText("")
 		}
 	})

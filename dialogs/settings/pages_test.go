@@ -172,6 +172,24 @@ func TestTheSandboxIsSet(t *testing.T) {
 	}
 }
 
+// What is typed while the last of a list is saved stays.
+func TestTheNextIsTypedWhileOneIsSaved(t *testing.T) {
+	w, o := few(t)
+	w.tabs.selectIndex(onSandboxPage)
+	var saves []func()
+	w.Aside = func(f func()) { saves = append(saves, f) }
+	hosts := w.sandbox.hosts
+	hosts.entry.SetText("a.example")
+	test.Tap(hosts.add)
+	hosts.entry.SetText("b.ex")
+	for ; len(saves) > 0; saves = saves[1:] {
+		saves[0]()
+	}
+	if got := o.config().Policy.Sandbox.Hosts; !slices.Equal(got, []string{"a.example"}) || hosts.entry.Text != "b.ex" {
+		t.Errorf("saved %q, typed %q", got, hosts.entry.Text)
+	}
+}
+
 func TestRulesAreFound(t *testing.T) {
 	o := somebody()
 	for i := range 8 {

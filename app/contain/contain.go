@@ -439,6 +439,10 @@ func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID
 	}
 	r.edits[editKey(project, paths)] = begun
 	r.mu.Unlock()
+	if r.running.changes(project) { // which it did not when the policy let the edit pass
+		r.cfg.Log.Info("a command runs that could redirect an edit", "project", project)
+		return false, nil
+	}
 	return areAll && begun.repository.Has(ctx, begun.run.Before, paths), nil
 }
 

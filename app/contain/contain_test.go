@@ -709,6 +709,12 @@ func TestUndoes(t *testing.T) {
 	if undoes(r.project, filepath.Join(r.project, "a.txt")) {
 		t.Error("a command runs that could replace the file by a link")
 	}
+	input := []byte(`{"file_path":"` + filepath.Join(r.project, "a.txt") + `","content":"b"}`)
+	who := interact.Requester{Agent: "claude-code", CWD: r.project, Process: under(1)}
+	taken, err := r.Edits(t.Context(), who, "one", interact.Approve{Tool: "Write", Input: input})
+	if err != nil || taken {
+		t.Errorf("a command that could do so has begun since the policy let the edit pass: %v", err)
+	}
 	if end(); !undoes(r.project, filepath.Join(r.project, "a.txt")) {
 		t.Error("the command has ended")
 	}

@@ -17,7 +17,8 @@ type sandbox interface {
 	// snapshot that Edits takes will have the files.
 	Undoes(ctx context.Context, who interact.Requester, edit interact.Approve) bool
 	// Edits takes a snapshot of the agent's project, if the sandbox is on for it, before a call that the policy allows and
-	// that may change files. It reports whether the snapshot has the files.
+	// that may change files. It reports whether the snapshot has the files, and no command runs that could redirect the
+	// call.
 	Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (taken bool, err error)
 	// Edited notes that a call has run, if it was an edit: what changes from now on is not its own.
 	Edited(ctx context.Context, who interact.Requester, edit interact.Approve)
@@ -52,7 +53,7 @@ func (h *Hooks) expect(ctx context.Context, who interact.Requester, s Step, a in
 			h.cfg.Log.Warn("hook: no snapshot before an edit", "agent", who.Agent, "err", err)
 		}
 		if !taken && a.Rule == policy.EditsRule {
-			return denied("it could not keep a snapshot to take the change back: see nod's log")
+			return denied("it could not make sure that the change can be taken back: see nod's log")
 		}
 		return a
 	case s.Command == "":

@@ -330,8 +330,7 @@ func (w *windows) release(may func(*openPrompt) bool) {
 func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operator.Pending, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := operator.Pending{Wanted: w.wanted}
-	w.wanted = nil
+	var all operator.Pending
 	fresh := 0
 	for _, p := range w.pending {
 		switch {
@@ -345,6 +344,9 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 			p.shown = true
 			fresh++
 		}
+	}
+	if fresh < maxFresh { // else what is wanted may be a prompt that is still missing
+		all.Wanted, w.wanted = w.wanted, nil
 	}
 	return all, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -787,6 +788,31 @@ func TestHistoryChangesWhileAWindowOpens(t *testing.T) {
 			case <-p.news:
 			default:
 			}
+		}
+	})
+}
+
+// The prompt that the user wants to see comes before the word to show it, however many others come first.
+func TestAWantedPromptComesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		for i := range maxFresh + 1 {
+			d.ask(interact.ID(fmt.Sprint(i)))
+		}
+		want := operator.View{Request: interact.ID(fmt.Sprint(maxFresh))}
+		d.w.Show(want)
+		known := map[interact.ID]int{}
+		for _, p := range d.shows() {
+			if p.Request != nil {
+				known[p.ID] = p.Revision
+			}
+		}
+		if got := len(d.now().views); got != 0 || len(known) != maxFresh {
+			t.Errorf("%d views to show with the first %d prompts", got, len(known))
+		}
+		next, err := d.now().client.Prompts(t.Context(), known)
+		if err != nil || !slices.Equal(next.Wanted, []operator.View{want}) || next.Prompts[maxFresh].Request == nil {
+			t.Errorf("then: %+v, %v", next, err)
 		}
 	})
 }

@@ -183,14 +183,14 @@ func doName(e policy.Effect) string {
 }
 
 func (a *actions) save(p proposal) {
-	a.win.Act(func(ctx context.Context) error {
+	a.act(lang.L("Saved."), func(ctx context.Context) error {
 		s, err := a.win.opts.Operator.State(ctx)
 		if err != nil {
 			return err
 		}
 		_, err = operator.Change(ctx, a.win.opts.Operator, s.Config, p.put)
 		return err
-	}, func(err error) { a.showDone(lang.L("Saved."), err) })
+	})
 }
 
 // put puts the rule into a configuration. It fails if the rules are no longer what was shown.
@@ -210,8 +210,18 @@ func (p proposal) put(c *config.Config) error {
 
 // revoke revokes a saved approval. The foot of the window then offers to undo that.
 func (a *actions) revoke(id string) {
-	a.win.Act(func(ctx context.Context) error { return a.win.opts.Operator.Revoke(ctx, id) },
-		func(err error) { a.showDone(lang.L("Revoked."), err) })
+	a.act(lang.L("Revoked."), func(ctx context.Context) error { return a.win.opts.Operator.Revoke(ctx, id) })
+}
+
+func (a *actions) act(done string, do func(context.Context) error) {
+	seq := a.entry.Seq
+	a.win.Act(do, func(err error) {
+		if seq != a.entry.Seq { // the user looks at another entry
+			a.win.Fail(err)
+			return
+		}
+		a.showDone(done, err)
+	})
 }
 
 func (a *actions) showDone(done string, err error) {

@@ -611,6 +611,26 @@ func TestASavedApprovalIsRevoked(t *testing.T) {
 	}
 }
 
+// What became of a rule is not said below another entry.
+func TestAnotherEntryIsShownMeanwhile(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	a := w.entries.detail.actions
+	w.entries.open(10)
+	test.Tap(a.buttons[2])
+	var late []func()
+	w.Aside = func(f func()) { late = append(late, f) }
+	tap(t, a.card, "Save")
+	w.entries.open(11)
+	o.refuse = errors.New("disk full")
+	for ; len(late) > 0; late = late[1:] {
+		late[0]()
+	}
+	if len(a.card.Objects) > 0 || !says(w.Banner.Content, "disk full") {
+		t.Error("what went wrong is said below another entry, or nowhere")
+	}
+}
+
 // Only an approval has an Allow.
 func TestAllowIsAboutApprovals(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")

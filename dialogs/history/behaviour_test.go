@@ -146,6 +146,35 @@ func TestTheListFollows(t *testing.T) {
 	})
 }
 
+// What the user scrolls to while new entries are on their way stays in view.
+func TestScrollingWhileTheListFollows(t *testing.T) {
+	o := &fakeOperator{count: 1000}
+	w := openTestWindow(t, o, "light")
+	l := w.entries.list
+	var late []func()
+	l.next.Aside = func(f func()) { late = append(late, f) }
+	w.After = func(_ time.Duration, f func()) { late = append(late, f) }
+	step := func() { // to the next look at the list
+		now := late
+		late = nil
+		for _, f := range now {
+			f()
+		}
+	}
+	o.count++
+	w.Added()
+	l.ScrollToOffset(500)
+	step()
+	if got := l.GetScrollOffset(); got != 500 || l.rows[1].line.Seq != 1000 {
+		t.Errorf("scrolled to %v, the first entry is %d", got, l.rows[1].line.Seq)
+	}
+	l.ScrollToTop()
+	step()
+	if step(); l.rows[1].line.Seq != 1001 {
+		t.Errorf("back at the top, the first entry is %d", l.rows[1].line.Seq)
+	}
+}
+
 // The window reacts while the operator does not answer.
 func TestNothingWaitsForTheOperator(t *testing.T) {
 	o := somebody()

@@ -257,7 +257,7 @@ func (p *entriesPage) catchUp() {
 	case p.list.GetScrollOffset() > 0, p.list.next.Busy():
 		p.win.After(renewDelay, p.catchUp)
 	default:
-		p.outdated = false
+		p.outdated, p.list.renews = false, true
 		p.find()
 	}
 }

@@ -33,6 +33,7 @@ type entryList struct {
 	last   group           // of the last row
 	end    int64           // number of the last entry
 	more   bool            // there are further entries
+	renews bool            // the next query is only for new entries
 	next   controls.Worker // fetches the pages of a query, one after the other
 	chosen int64           // number of the shown entry; 0: none
 }
@@ -68,8 +69,13 @@ func newEntryList(w *Window, onOpen func(seq int64), onStatus func(error)) *entr
 
 // find runs a query. The results of the last one are dropped.
 func (l *entryList) find(q history.Query) {
-	l.query, l.onTaken = q, nil
+	renews := l.renews
+	l.query, l.onTaken, l.renews = q, nil, false
 	l.fetch(0, func(p history.Page, err error) {
+		if renews && l.GetScrollOffset() > 0 { // the user has begun to scroll
+			l.win.entries.renew()
+			return
+		}
 		l.rows, l.last = nil, group{}
 		l.UnselectAll()
 		l.take(p, err)

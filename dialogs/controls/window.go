@@ -40,6 +40,7 @@ type Window struct {
 	show     func(operator.State, error)
 	visible  atomic.Bool
 	news     atomic.Bool // a fetch is scheduled after a change
+	opens    bool        // the next state is the first, which the window needs
 	states   Worker
 
 	acting  int           // number of unfinished actions of the user
@@ -88,6 +89,7 @@ func (w *Window) setVisible(part fyne.CanvasObject, v bool) {
 // Open makes the window count as visible, which it is about to be, and fetches the state.
 func (w *Window) Open() {
 	w.visible.Store(true)
+	w.opens = true
 	w.Fetch()
 }
 
@@ -119,7 +121,8 @@ func (w *Window) Fetch() {
 	}
 	w.states.Aside = w.Aside
 	Fetch(&w.states, w.operator.State, func(s operator.State, err error) {
-		if w.Visible() && w.acting == 0 { // else it may be older than what the user does
+		if w.Visible() && (w.acting == 0 || w.opens) { // else it may be older than what the user does
+			w.opens = false
 			w.show(s, err)
 		}
 	})

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,22 @@ func (w *Window) answer(text string) {
 			test.Tap(b)
 		}
 	})
+}
+
+// The settings open also while something that the user did before they closed them is not done.
+func TestOpensWhileAnActionIsUnderWay(t *testing.T) {
+	w := openWindow(t, somebody(), "light")
+	shown := 0
+	w.opts.Shown = func() { shown++ }
+	aside := w.Aside
+	w.Aside = func(func()) {}
+	w.Act(func(context.Context) error { return nil }, func(error) {})
+	w.Aside = aside
+	w.close()
+	w.Show(false)
+	if shown != 1 {
+		t.Errorf("shown %d times", shown)
+	}
 }
 
 func TestASwitchIsSaved(t *testing.T) {

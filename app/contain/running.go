@@ -26,10 +26,10 @@ type running struct {
 // unfinished returns the folder of the profiles on disk.
 func (r *Runs) unfinished() string { return filepath.Join(r.cfg.Cache, "unfinished") }
 
-// unfinished is such a file.
-type unfinished struct {
+// profileFile is a profile on disk.
+type profileFile struct {
 	*sandbox.Profile
-	Nod api.Parent `json:"nod"` // the command that runs it
+	Nod api.Parent `json:"nod"` // the command that runs what it is for
 }
 
 func (r *running) add(p *sandbox.Profile, nod api.Parent, folder string) error {
@@ -37,7 +37,7 @@ func (r *running) add(p *sandbox.Profile, nod api.Parent, folder string) error {
 		return nil
 	}
 	p.Unfinished = filepath.Join(folder, rand.Text())
-	text, err := json.Marshal(unfinished{p, nod})
+	text, err := json.Marshal(profileFile{p, nod})
 	if err == nil {
 		err = os.MkdirAll(folder, 0o700)
 	}
@@ -144,7 +144,7 @@ func (r *Runs) expelUnfinished(ctx context.Context) error {
 	}
 	for _, file := range files {
 		path := filepath.Join(r.unfinished(), file.Name())
-		p := unfinished{Profile: &sandbox.Profile{}}
+		p := profileFile{Profile: &sandbox.Profile{}}
 		text, err := os.ReadFile(path)
 		switch isKnown := err == nil && json.Unmarshal(text, &p) == nil; {
 		case isKnown && !r.cfg.Processes.Ended(p.Nod):
@@ -168,7 +168,7 @@ func (r *Runs) expelLate(p *sandbox.Profile) error {
 	return nil
 }
 
-func (r *Runs) expelAtEnd(ctx context.Context, p unfinished) {
+func (r *Runs) expelAtEnd(ctx context.Context, p profileFile) {
 	if !r.cfg.Processes.AwaitEnd(ctx, p.Nod) {
 		return
 	}

@@ -169,13 +169,18 @@ func (f *facts) locateAll(paths []shell.Access, in []string, e *expansion) []acc
 			continue
 		}
 		for _, m := range matches {
-			if info, err := os.Stat(m); err == nil && !info.IsDir() && strings.HasSuffix(a.Path, "/") {
+			if strings.HasSuffix(a.Path, "/") && isFile(m) {
 				continue // */ matches folders only
 			}
 			found = append(found, access{place: f.locate(m), kind: a.Kind, only: a.Only, bare: a.Bare})
 		}
 	}
 	return found
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 // isThere reports whether a file exists, or nod cannot tell.

@@ -149,10 +149,11 @@ func (r *renderer) step(i int) int {
 		return r.add(Run, "‹CR›", i, 1)
 	case c == open || c == tab:
 		return r.add(Suspicious, codePoint(c), i, size)
-	case invisible.IsJoint(r.line, i) && !r.monospaced:
-		return r.plain(i, size)
 	case invisible.IsJoint(r.line, i):
-		return r.add(Run, codePoint(c), i, size)
+		if r.monospaced {
+			return r.add(Run, codePoint(c), i, size)
+		}
+		return r.plain(i, size)
 	case why(c) != "":
 		return r.named(Hidden, c, i, size)
 	case unicode.Is(unicode.M, c):

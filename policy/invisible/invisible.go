@@ -34,17 +34,9 @@ func Hidden(r rune) bool {
 
 // In reports whether a text has a character that is [Hidden] and no [IsJoint].
 func In(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f { // every plain ASCII text ends here without a closer look
-			return inRest(s, i)
-		}
-	}
-	return false
-}
-
-func inRest(s string, start int) bool {
-	for i, r := range s[start:] {
-		if Hidden(r) && !IsJoint(s, start+i) {
+	for i, r := range s {
+		isPlain := r >= ' ' && r < 0x7f // as most are
+		if !isPlain && Hidden(r) && !IsJoint(s, i) {
 			return true
 		}
 	}

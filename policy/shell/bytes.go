@@ -17,24 +17,16 @@ func unreadable(command string) string {
 		return "The command is longer than 10,000 bytes."
 	case !utf8.ValidString(command):
 		return "The command contains bytes that are not valid UTF-8."
-	case hides(command):
+	case invisible.In(command), strings.ContainsRune(command, wideSpace):
 		return "The command contains a control character or an invisible one."
 	}
 	return ""
 }
 
-func hides(command string) bool {
-	for i, r := range command {
-		if isHidden(r) && !invisible.IsJoint(command, i) {
-			return true
-		}
-	}
-	return false
-}
+// wideSpace is ordinary in Chinese text, and in a command it looks like a blank that separates words.
+const wideSpace = '\u3000'
 
-func isHidden(r rune) bool {
-	return r != '\n' && r != '\t' && (r == utf8.RuneError || invisible.Is(r))
-}
+func isHidden(r rune) bool { return invisible.Hidden(r) || r == wideSpace }
 
 // doubtful says why a readable command holds bytes that no read-only command needs. Only printable ASCII,
 // line ends, letters and, in quotes, plain marks pass.

@@ -203,10 +203,14 @@ func (p *entriesPage) query() history.Query {
 }
 
 func (p *entriesPage) find() {
-	if p.setting {
-		return
+	if !p.setting {
+		p.run(false)
 	}
-	p.list.find(p.query())
+}
+
+// run fetches the entries anew. If it renews, they are dropped once the user has begun to scroll.
+func (p *entriesPage) run(renews bool) {
+	p.list.find(p.query(), renews)
 	p.win.After(searchDelay, func() {
 		if p.list.next.Busy() { // else the result is there, which may be an error
 			p.showStatus(nil)
@@ -257,8 +261,8 @@ func (p *entriesPage) catchUp() {
 	case p.list.GetScrollOffset() > 0, p.list.next.Busy():
 		p.win.After(renewDelay, p.catchUp)
 	default:
-		p.outdated, p.list.renews = false, true
-		p.find()
+		p.outdated = false
+		p.run(true)
 	}
 }
 

@@ -33,7 +33,6 @@ type entryList struct {
 	last   group           // of the last row
 	end    int64           // number of the last entry
 	more   bool            // there are further entries
-	renews bool            // the next query is only for new entries
 	next   controls.Worker // fetches the pages of a query, one after the other
 	chosen int64           // number of the shown entry; 0: none
 }
@@ -67,12 +66,12 @@ func newEntryList(w *Window, onOpen func(seq int64), onStatus func(error)) *entr
 	return l
 }
 
-// find runs a query. The results of the last one are dropped.
-func (l *entryList) find(q history.Query) {
-	renews := l.renews
-	l.query, l.onTaken, l.renews = q, nil, false
+// find runs a query. The results of the last one are dropped, and its own if it renews them for a user who has begun to
+// scroll.
+func (l *entryList) find(q history.Query, renews bool) {
+	l.query, l.onTaken = q, nil
 	l.fetch(0, func(p history.Page, err error) {
-		if renews && l.GetScrollOffset() > 0 { // the user has begun to scroll
+		if renews && l.GetScrollOffset() > 0 {
 			l.win.entries.renew()
 			return
 		}

@@ -29,7 +29,7 @@ func (r *Runs) unfinished() string { return filepath.Join(r.cfg.Cache, "unfinish
 // profileFile is a profile on disk.
 type profileFile struct {
 	*sandbox.Profile
-	Nod api.Parent `json:"nod"` // the command that runs what it is for
+	Nod api.Parent `json:"nod"` // the process of nod that runs the command
 }
 
 func (r *running) add(p *sandbox.Profile, nod api.Parent, folder string) error {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// Labels visibly cut a requester's text after so many characters, and what explains an option.
+	// A label visibly cuts a requester's text after maxLabel characters, and an explanation after maxExplanation.
 	maxLabel       = 300
 	maxExplanation = 1000
 	// maxShownBytes and maxShownLines limit what a user can be asked to read. More can be denied, never allowed.
@@ -30,7 +30,7 @@ func Remark(s string) string { return PlainText(strings.TrimSpace(s)) }
 
 // Explanation is what an agent explains about an option, with its line breaks: a frame tells it from nod's own words.
 func Explanation(s string) string {
-	return strings.ReplaceAll(safetext.Line(strings.TrimSpace(s), maxExplanation), "‹newline›", "\n")
+	return strings.ReplaceAll(safetext.Line(strings.TrimSpace(s), maxExplanation), safetext.Newline, "\n")
 }
 
 // LineStyle is the look of a [Line].

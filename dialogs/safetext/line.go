@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// Newline is the mark of a line break within a line.
+const Newline = "‹newline›"
+
 // leastMark is the length of the shortest mark of a cut.
 const leastMark = 21 // "… ‹9 more characters›"
 
@@ -26,7 +29,7 @@ func line(s string, max int, monospaced bool) string {
 	whole := 0 // characters of all spans
 	for i, l := range render(head, nativeScripts(head), monospaced) {
 		if i > 0 {
-			spans = append(spans, Span{Text: "‹newline›", Kind: Run, Source: "\n"})
+			spans = append(spans, Span{Text: Newline, Kind: Run, Source: "\n"})
 		}
 		spans = append(spans, l.Spans...)
 	}

@@ -85,7 +85,7 @@ func (w *walk) surveyBare(r *reading, args []string, kind Kind, at places) {
 	}
 }
 
-// surveyUnseen notes the files that words may name of which nod does not know the start: $PWD and the like lead to the
+// surveyUnseen notes the files that words may name whose beginnings nod does not know: $PWD and the like lead to the
 // folder that a call works in.
 func (w *walk) surveyUnseen(words []word, kind Kind, at places) {
 	var bare []Access
@@ -100,7 +100,7 @@ func (w *walk) surveyUnseen(words []word, kind Kind, at places) {
 	}
 }
 
-// noteListed notes where the names lie that a command lists for another one, or for a loop.
+// noteListed notes the places of the files that a command lists for another one, or for a loop.
 func (w *walk) noteListed(below []Access) {
 	if len(w.listed)+len(below) > maxReadings {
 		w.listed, below = nil, []Access{anywhere}
@@ -108,8 +108,8 @@ func (w *walk) noteListed(below []Access) {
 	w.listed = append(w.listed, below...)
 }
 
-// readNames notes the files that programs may read whose names are known only when they run: all that the command
-// spells out, where there is such a file, and all that it lists.
+// readNames notes the files that programs may read under names that are known only when they run: each file that a word
+// of the command names, and each that it lists.
 func (w *walk) readNames() {
 	may, isSeen := slices.Clone(w.listed), map[string]bool{}
 	for _, text := range slices.Concat(w.said, w.assigned) {

@@ -206,6 +206,10 @@ func TestCommandNames(t *testing.T) {
 		"docker run --rm debian sh":                 "docker run",
 		"npm run build -- --minify && ls | wc -l":   "npm run build, ls, wc",
 		"FOO=1 make -j4 all; make all; rm -rf dist": "make all, rm",
+		"kubectl --context eu delete ns shop":       "kubectl delete ns shop",
+		"kubectl -n shop rollout restart deploy/x":  "kubectl rollout restart",
+		"go -C lib test ./...":                      "go test",
+		"systemctl --user restart nod":              "systemctl restart nod",
 	} {
 		call := Call{Tool: "Bash", Input: ReadInput(fmt.Appendf(nil, `{"command":%q}`, command))}
 		if got := strings.Join(CommandNames(call), ", "); got != want {

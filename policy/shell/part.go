@@ -53,7 +53,11 @@ type Part struct {
 // Name returns the program with the word for what it does, as in "git push", and the plain words that directly follow;
 // empty if the program is not known.
 func (p Part) Name() string {
-	words := p.words.Words
+	isValue := func(word string) bool {
+		at := slices.Index(p.Argv, word)
+		return at > 0 && (choosers.Has(p.Argv[at-1]) || p.entry != nil && p.entry.flags[p.Argv[at-1]].typ != nil)
+	}
+	words := slices.DeleteFunc(slices.Clone(p.words.Words), isValue)
 	for i := 1; i < len(words); i++ {
 		after := slices.Index(p.Argv, words[i-1]) + 1
 		follows := i == 1 || after < len(p.Argv) && p.Argv[after] == words[i]
@@ -63,6 +67,10 @@ func (p Part) Name() string {
 	}
 	return strings.Join(words, " ")
 }
+
+// choosers are the flags whose next word says where or as whom a program works.
+const choosers language.Words = "-C -n -u --context --kube-context --profile --region --project --subscription " +
+	"--chdir --cwd --directory --prefix --namespace --proxy"
 
 // Work returns the kind of work, as work.txt names it, that a part does without doing more: it is found by the part's
 // leading words, and every flag must be known to be harmless. It returns "" if there is none.

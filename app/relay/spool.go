@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -304,7 +303,7 @@ func (s *spool) inPlace() bool {
 // write appends text to the file. If that fails, it either removes what was written or does not write to this file
 // again. The caller holds s.mu.
 func (s *spool) write(text []byte) error {
-	n, err := s.file.Write(text)
+	n, err := s.file.WriteAt(text, s.size) // after a write that failed, the file's own position is beyond its end
 	if err == nil {
 		s.size += int64(n)
 		return nil
@@ -343,16 +342,14 @@ func (s *spool) renew() error {
 		return err
 	}
 	file, err := ownlog.Open(s.path)
-	if err == nil {
-		s.size, err = file.Seek(0, io.SeekEnd)
-	}
 	if err != nil {
 		return err
 	}
 	if s.file != nil {
 		_ = s.file.Close() // it is no longer used
 	}
-	s.file, s.rewrite = file, max(minFile, 2*s.size)
+	s.file, s.size = file, int64(text.Len())
+	s.rewrite = max(minFile, 2*s.size)
 	return nil
 }
 

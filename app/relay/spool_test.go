@@ -130,7 +130,7 @@ func TestSpoolSetsAside(t *testing.T) {
 			path := spoolPath(t)
 			s := openedSpool(t, path)
 			must(t, s.Settle(t.Context(), ended(pending("p"), passed)))
-			_, err := s.file.WriteString(text)
+			_, err := s.file.WriteAt([]byte(text), s.size)
 			must(t, err)
 			again := openedSpool(t, path)
 			open, last := again.restore()

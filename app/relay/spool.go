@@ -73,6 +73,7 @@ const (
 const (
 	maxLive   = 64 << 20 // bytes that count: beyond them nothing passes by policy until a desk has taken some in
 	minFile   = 4 << 20  // bytes: a smaller file is not written anew
+	maxFile   = 1 << 30  // bytes: a file is written anew long before it is that large
 	keptLast  = 1024     // answers for those who come back
 	maxLine   = 16 << 20 // bytes
 	spoolMode = 0o600
@@ -109,7 +110,7 @@ func newSpool(path string, log *slog.Logger) *spool {
 
 // read reads the lines of the file. It ignores a last line that was cut off, since its change never took effect.
 func (s *spool) read() error {
-	text, err := ownfile.ReadSecret(s.path, 2*maxLive)
+	text, err := ownfile.ReadSecret(s.path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

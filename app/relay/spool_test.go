@@ -103,6 +103,19 @@ func TestSpoolOutlivesItsProcess(t *testing.T) {
 	}
 }
 
+// A relay may be killed just before it would have written a file anew that is twice as long as what counts.
+func TestSpoolReadsItsLongestFile(t *testing.T) {
+	path := spoolPath(t)
+	s := openedSpool(t, path)
+	must(t, s.Settle(t.Context(), ended(pending("p"), passed)))
+	for long := strings.Repeat(" ", maxLine-1); s.size < 2*(maxLive+minFile); {
+		must(t, s.write([]byte(`{"op":"told"}`+long[len(`{"op":"told"}`):]+"\n")))
+	}
+	if got := ids(openedSpool(t, path).batch()); !slices.Equal(got, []string{"p"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // However a line was cut off, all before it counts and it does not.
 func TestSpoolWithTornLine(t *testing.T) {
 	path := spoolPath(t)

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,11 +122,11 @@ func launch(ctx context.Context, timeout time.Duration, name, path string, args 
 	late := fmt.Errorf("%s is not ready after %s: see %s", name, timeout, output.Name())
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
-	return awaitReady(ctx, cmd, name, output.Name())
+	return awaitReady(ctx, cmd, name, output)
 }
 
 // awaitReady waits until cmd prints that it is ready, or ends because another one is running.
-func awaitReady(ctx context.Context, cmd *exec.Cmd, name, output string) (started, error) {
+func awaitReady(ctx context.Context, cmd *exec.Cmd, name string, output *os.File) (started, error) {
 	pid := cmd.Process.Pid
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }() // ends with that program or with this one
@@ -143,12 +144,15 @@ func awaitReady(ctx context.Context, cmd *exec.Cmd, name, output string) (starte
 	}
 }
 
-func ready(output string) (url string, ok bool) {
-	text, err := os.ReadFile(output)
-	if err != nil {
-		return "", false
-	}
-	for line := range strings.Lines(string(text)) {
+// printed returns what a program has printed to its file so far. Another start may have put a file of its own in the
+// place of that one.
+func printed(output *os.File) string {
+	text, _ := io.ReadAll(io.NewSectionReader(output, 0, math.MaxInt64)) // what cannot be read says nothing
+	return string(text)
+}
+
+func ready(output *os.File) (url string, ok bool) {
+	for line := range strings.Lines(printed(output)) {
 		if url, ok := strings.CutPrefix(line, programs.ReadyLine); ok && strings.HasSuffix(url, "\n") {
 			return strings.TrimSpace(url), true
 		}
@@ -156,7 +160,7 @@ func ready(output string) (url string, ok bool) {
 	return "", false
 }
 
-func endedEarly(ctx context.Context, err error, name, output string) (started, error) {
+func endedEarly(ctx context.Context, err error, name string, output *os.File) (started, error) {
 	if s, ok := running(ctx); ok {
 		return s, nil
 	}
@@ -164,8 +168,8 @@ func endedEarly(ctx context.Context, err error, name, output string) (started, e
 	if err != nil {
 		why = err.Error()
 	}
-	if text, err := os.ReadFile(output); err == nil && len(bytes.TrimSpace(text)) > 0 {
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if text := strings.TrimSpace(printed(output)); text != "" {
+		lines := strings.Split(text, "\n")
 		why = strings.Join(lines[max(0, len(lines)-5):], "\n")
 	}
 	return started{}, fmt.Errorf("%s ended: %s", name, why)
@@ -181,5 +185,5 @@ func createOutput(name string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }

@@ -208,6 +208,9 @@ func (r *relay) announce() {
 // control is the [session.Carrier] of the connections of desks that come through the control socket.
 type control struct{ *relay }
 
+// acceptPause is how long the relay waits after a connection that the system could not make.
+const acceptPause = time.Second
+
 // Run ends after the server has ended, which closes the socket.
 func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
 	var serving sync.WaitGroup
@@ -215,11 +218,13 @@ func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) 
 	l := c.server.Control()
 	for {
 		conn, err := l.Accept()
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil, errors.Is(err, net.ErrClosed):
 			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("desks can't connect through the control socket any more: %w", err)
+		case err != nil: // as when too many files are open
+			c.log.Warn("a desk can't connect through the control socket", "err", err)
+			time.Sleep(acceptPause)
+			continue
 		}
 		serving.Go(func() {
 			if err := serve(ctx, conn); err != nil {

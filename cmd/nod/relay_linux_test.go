@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"golang.org/x/sys/unix"
 
 	"nod/api"
 	"nod/interact"
@@ -301,6 +302,41 @@ func testsPass(serial uint64) remote.Policy {
 		{ID: "test", Effect: policy.Allow, Run: []string{"make test"}},
 		{ID: "no-push", Effect: policy.Deny, Run: []string{"git push"}},
 	}}}
+}
+
+// A relay that may open no more files goes on with the desk that it has, and takes others once it may again.
+func TestRelayOutOfFiles(t *testing.T) {
+	m := newHeadless(t)
+	d := newDesk(t, m)
+	key := <-d.machine
+	e, err := endpoint.Read(m.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := func(now *unix.Rlimit) (before unix.Rlimit) {
+		if err := unix.Prlimit(e.PID, unix.RLIMIT_NOFILE, now, &before); err != nil {
+			t.Fatal(err)
+		}
+		return before
+	}
+	before := limit(nil)
+	limit(&unix.Rlimit{Max: before.Max})
+	conn, err := net.Dial("unix", endpoint.ControlPath(m.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	until(t, "the relay notices", func() bool {
+		log, _ := os.ReadFile(filepath.Join(m.home, ".local/state/nod/nod.log"))
+		return bytes.Contains(log, []byte("too many open files"))
+	})
+	limit(&before)
+	asked := m.approve("make deploy")
+	d.mustAnswer(key, <-d.took, interact.Answer{Outcome: api.Allowed})
+	asked.ends(exitYes)
+	if now, err := endpoint.Read(m.dir); err != nil || now != e {
+		t.Errorf("another relay runs: %v, %v", now, err)
+	}
 }
 
 // A desk starts the relay, gives it a policy, is asked about the rest, and has in its journal what passed.

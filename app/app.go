@@ -280,11 +280,7 @@ func (p *program) serve() {
 func (p *program) watchStore() {
 	changes, stop := p.store.Changes()
 	defer stop()
-	p.parts.Go(func() {
-		if err := p.store.Watch(p.ctx); err != nil && p.ctx.Err() == nil {
-			p.log.Error("the policy file is not watched: changes take effect after a restart", "err", err)
-		}
-	})
+	p.parts.Go(func() { p.store.Watch(p.ctx) })
 	if len(p.store.HeldGrants()) > 0 {
 		p.desk.Say(interact.Warning, lang.L("Another program changed your saved approvals. They don't count until "+
 			"you accept them in nod's settings."))

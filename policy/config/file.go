@@ -271,30 +271,53 @@ func (f *file) write(text []byte) error {
 // settle is the quiet time before a changed file is read: editors write, rename and change modes in several steps.
 const settle = 50 * time.Millisecond
 
-// Watch reloads the configuration whenever its file changes, until ctx ends. It creates the folder if necessary. It
-// watches the folder, because editors replace the file, and its parent, because the folder may be replaced, too.
-func (f *file) Watch(ctx context.Context) error {
+// watchAgain is how often nod reads the file while it cannot watch it, as when the system has no watch left.
+const watchAgain = time.Minute
+
+// Watch reloads the configuration whenever its file changes, until ctx ends.
+func (f *file) Watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		watcher, err := f.watcher()
+		f.refresh() // for changes before the watch began
+		if err == nil {
+			f.follow(ctx, watcher)
+			return
+		}
+		f.log.Error("the policy file is not watched: nod reads it once a minute", "err", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(watchAgain):
+		}
+	}
+}
+
+// watcher returns a watch on the folder of the file, which it creates if necessary, because editors replace the file,
+// and on the folder's parent, because the folder may be replaced, too.
+func (f *file) watcher() (*fsnotify.Watcher, error) {
 	folder := filepath.Dir(f.path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("watch the configuration: %w", err)
+		return nil, err
 	}
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
-		return fmt.Errorf("watch the configuration: %w", err)
+		return nil, err
 	}
+	if err := errors.Join(watcher.Add(filepath.Dir(folder)), watcher.Add(folder)); err != nil {
+		return nil, errors.Join(err, watcher.Close())
+	}
+	return watcher, nil
+}
+
+// follow reloads the configuration after each change that watcher reports, until ctx ends.
+func (f *file) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 	defer watcher.Close()
-	for _, watched := range []string{filepath.Dir(folder), folder} {
-		if err := watcher.Add(watched); err != nil {
-			return fmt.Errorf("watch the configuration: %w", err)
-		}
-	}
-	f.refresh() // for changes before the watch began
+	folder := filepath.Dir(f.path)
 	quiet := time.NewTimer(settle)
 	quiet.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case event := <-watcher.Events:
 			switch event.Name {
 			case folder: // replaced: the old watch is on the deleted folder

@@ -393,13 +393,11 @@ func watching(t *testing.T, s *Store) (until func(what string, holds func() bool
 	t.Helper()
 	changes, stop := s.Changes()
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Watch(ctx) }()
+	var running sync.WaitGroup
+	running.Go(func() { s.Watch(ctx) })
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		running.Wait()
 		stop()
 	})
 	<-changes // Watch has read the file, and watches

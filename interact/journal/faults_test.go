@@ -65,6 +65,11 @@ func trouble(tb testing.TB, j *journal.Journal, want string) string {
 
 // cut truncates the file while its log is empty: a checkpoint would write back the pages that a log holds.
 func cut(t *testing.T, path string, size int64) {
+	emptyLog(t, path)
+	must(t, os.Truncate(path, size))
+}
+
+func emptyLog(t *testing.T, path string) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	must(t, err)
 	for isBusy := true; isBusy; { // the keeper may be at it
@@ -75,7 +80,7 @@ func cut(t *testing.T, path string, size int64) {
 			},
 		}))
 	}
-	must(t, errors.Join(conn.Close(), os.Truncate(path, size)))
+	must(t, conn.Close())
 }
 
 // overwrite writes noise into a file.
@@ -119,6 +124,26 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 			entries(t, healthy(t, path), 5)
 		})
 	}
+}
+
+// What a log lacks of a file that was cut short after nod was killed is nowhere.
+func TestACutFileWithALog(t *testing.T) {
+	path := file(t)
+	j := healthy(t, path)
+	fill(t, j, 0, 50)
+	emptyLog(t, path)
+	fill(t, j, 50, 51)
+	killed := path + ".killed"
+	for _, end := range []string{"", "-wal"} {
+		text, err := os.ReadFile(path + end)
+		must(t, err)
+		must(t, os.WriteFile(killed+end, text, 0o600))
+	}
+	must(t, j.Close())
+	info, err := os.Stat(killed)
+	must(t, err)
+	must(t, os.Truncate(killed, info.Size()-10*4096))
+	trouble(t, open(t, killed, journal.Options{}), journal.SetAside)
 }
 
 func TestDamageThatIsFoundLater(t *testing.T) {

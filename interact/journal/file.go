@@ -74,16 +74,36 @@ func openFile(path string) (_ *file, err error) {
 	if err == nil {
 		f.seq, f.hash, err = readHead(f.conn)
 	}
+	if sqlite.ErrCode(err) == sqlite.ResultError { // a table is missing, or what is in it is none of nod's
+		return nil, fmt.Errorf("%w: %w", errForeign, err)
+	}
+	if err == nil {
+		err = f.checkLength()
+	}
 	if err == nil {
 		if f.size, err = checkpoint(f.conn); !isDamage(err) {
 			err = nil // a full disk can still be read; the first write says what is wrong
 		}
 	}
-	if sqlite.ErrCode(err) == sqlite.ResultError { // a table is missing, or what is in it is none of nod's
-		return nil, fmt.Errorf("%w: %w", errForeign, err)
-	}
 	f.log, f.shm = f.beside() // there is none when another process has just emptied it
 	return f, err
+}
+
+// checkLength fails if the file lacks pages that its write-ahead log cannot have, either. A checkpoint would fill the
+// gap with zeros.
+func (f *file) checkLength() error {
+	// Of all pages only the one at 1 GiB is never written.
+	least, err := number(f.conn, "SELECT (page_count - 1) * page_size FROM pragma_page_count, pragma_page_size")
+	if err != nil {
+		return err
+	}
+	if log, _ := f.beside(); log != nil { // before the file: meanwhile the keeper may move pages from the one to the other
+		least -= log.Size()
+	}
+	if info, err := os.Lstat(f.path); err == nil && info.Size() < least {
+		return errTruncated
+	}
+	return nil
 }
 
 func (f *file) beside() (log, shm fs.FileInfo) {

@@ -904,6 +904,28 @@ func TestBrokenJournal(t *testing.T) {
 	})
 }
 
+// A caller that stops waiting just as the answer comes does not open again what could only be journaled later.
+func TestBrokenJournalAndALateDetach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := new(interacttest.Journal)
+		pol := new(interacttest.Policy)
+		b := interacttest.Broker(says(allowed), pol, func(c *interact.BrokerConfig) { c.Journal = journal })
+		defer b.Close()
+		journal.Fail(errors.New("disk full"))
+		ticket, err := b.Begin(approve("Bash"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-ticket.Done()
+		journal.Fail(nil)
+		do(t, b, approve("Write"))
+		ticket.Detach()
+		if open, last := journal.Left(); len(open) != 0 || len(last) != 2 || journal.Err() != nil {
+			t.Errorf("open %+v, last %+v, %v", open, last, journal.Err())
+		}
+	})
+}
+
 // A rule that comes while a prompt waits passes nothing that cannot be written down: the prompt stays.
 func TestBrokenJournalKeepsThePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -46,17 +46,17 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 	return true
 }
 
-// note writes e's state to the journal, if it changed, with the answer if e has one.
+// note writes e's state to the journal, if it changed, with the answer if e gets one now.
 func (b *Broker) note(e *entry, a Answer) error {
 	e.noting.Lock()
 	defer e.noting.Unlock()
 	b.mu.Lock()
-	r := e.record(a)
+	r, isOver := e.record(a), e.answer.Outcome != "" // the journal has it, or will
 	b.mu.Unlock()
 	now := r.noted()
 	write := b.cfg.Journal.Open
 	switch {
-	case e.noted.isSettled || now == e.noted:
+	case isOver || e.noted.isSettled || now == e.noted:
 		return nil
 	case now.isSettled:
 		write = b.cfg.Journal.Settle

@@ -2,6 +2,8 @@ package hooks
 
 import (
 	"context"
+	"strings"
+	"unicode/utf8"
 
 	"nod/api"
 	"nod/interact"
@@ -19,10 +21,22 @@ func sessionOf(who interact.Requester) runKey { return runKey{who.Agent, who.Ses
 
 func (s *Step) runKey(who interact.Requester) runKey { return runKey{who.Agent, who.Session, s.Run} }
 
-// judgedCall is a call that nod judged: it allowed the call, or left it to the agent.
+// judgedCall is a call that nod judged: it allowed the call, or left it to the agent. All of the call would be too much
+// to keep.
 type judgedCall struct {
-	call      string
+	digest    string
+	beginning string // for the user
 	isAllowed bool
+}
+
+// shownCall is how much the user is shown of a call, in characters.
+const shownCall = 200
+
+func judge(call string, isAllowed bool) judgedCall {
+	return judgedCall{
+		digest: interact.Digest([]byte(call)), isAllowed: isAllowed,
+		beginning: strings.Clone(call[:min(len(call), (shownCall+1)*utf8.UTFMax)]),
+	}
 }
 
 // remember keeps a call that nod did not deny until it has run, because another hook may change the call after nod has
@@ -36,7 +50,7 @@ func (h *Hooks) remember(who interact.Requester, s Step, isAllowed bool) {
 	if len(h.runs) >= maxRuns {
 		clear(h.runs)
 	}
-	h.runs[s.runKey(who)] = judgedCall{s.Call(), isAllowed}
+	h.runs[s.runKey(who)] = judge(s.Call(), isAllowed)
 }
 
 // ran compares what ran with what nod judged, and tells the user if they differ and nod had allowed the call, or a rule
@@ -47,15 +61,17 @@ func (h *Hooks) ran(ctx context.Context, who interact.Requester, s Step) {
 	judged, known := h.runs[s.runKey(who)]
 	delete(h.runs, s.runKey(who))
 	h.mu.Unlock()
-	if !known || judged.call == s.Call() || !judged.isAllowed && !h.denies(ctx, who, s.Ran) {
+	call := s.Call()
+	if !known || judged == judge(call, judged.isAllowed) || !judged.isAllowed && !h.denies(ctx, who, s.Ran) {
 		return
 	}
 	h.mu.Lock()
 	h.rewritten[sessionOf(who)] = true
 	h.mu.Unlock()
-	h.cfg.Log.Warn("hook: another hook changed a call that nod had judged", "agent", who.Agent, "judged",
-		Cut(judged.call, 200), "ran", Cut(s.Call(), 200))
-	text := "Another hook changed a call after nod had judged it. Judged: " + Cut(judged.call, 200) + " Ran: " + s.Call()
+	was := Cut(judged.beginning, shownCall)
+	h.cfg.Log.Warn("hook: another hook changed a call that nod had judged", "agent", who.Agent, "judged", was,
+		"ran", Cut(call, shownCall))
+	text := "Another hook changed a call after nod had judged it. Judged: " + was + " Ran: " + call
 	_, err := h.cfg.Broker.Do(ctx, interact.Request{Requester: who, Body: api.Notify{
 		Message: Cut(text, 500), Level: interact.Warning,
 	}})

@@ -1,6 +1,8 @@
 package hooks_test
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -80,6 +82,33 @@ func notices(r *rig) []interact.Request {
 		}
 	}
 	return all
+}
+
+// Calls that nod leaves to the agent and that never run do not hold as much memory as they are long.
+func TestLargeCallsThatNeverRun(t *testing.T) {
+	r := newRig(t, deny)
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	const calls, size = 64, 512 << 10
+	before := heap()
+	for i := range calls {
+		c := claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", map[string]any{
+			"permission_mode": "default", "tool_use_id": fmt.Sprint(i),
+			"tool_input": map[string]any{"command": "echo " + strings.Repeat("x", size)},
+		})
+		c.Version = "2.1.330"
+		if got := handle(t, r, c); got != "" {
+			t.Fatal(got)
+		}
+	}
+	if grown := heap() - before; grown > calls*size/2 {
+		t.Errorf("%d bytes are held", grown)
+	}
+	runtime.KeepAlive(r)
 }
 
 // Two agents may give their sessions the same name: what another hook changed in one says nothing of the other.

@@ -21,7 +21,27 @@ func grant(input string, scope policy.Scope) policy.Grant {
 	}
 }
 
-// Whoever reads, or counts a use, waits for no change that is being written.
+// A call that a grant allows does not wait for the disk while the file of grants is written, and is counted later.
+func TestAUseDoesNotWaitForTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grants.json")
+	book := openBook(path, func() {})
+	kept := grant("a", policy.Always)
+	err := book.keep([]policy.Grant{kept})
+	if err == nil {
+		err = book.change(func() error { // as while it is being written
+			book.use(kept.ID)
+			return nil
+		})
+	}
+	if err == nil {
+		err = book.Close()
+	}
+	if list := openBook(path, func() {}).Grants(); err != nil || len(list) != 1 || list[0].Uses != 1 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// Whoever reads, or counts a use, does not wait while a change is told of.
 func TestReadsDoNotWaitForAChange(t *testing.T) {
 	kept := grant("a", policy.Always)
 	kept.LastUsed = time.Now() // a use is no change that is told of

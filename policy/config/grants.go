@@ -30,7 +30,9 @@ type book struct {
 	path    string
 	changed func() // called without mu
 
-	mu    sync.Mutex
+	late sync.WaitGroup // uses to be counted once the file is written
+
+	mu    sync.Mutex     // held while the file is written; guards all below
 	key   []byte         // signs the file; may be nil
 	all   []policy.Grant // oldest first
 	err   error          // why the file is broken; while set, nod neither uses nor overwrites it
@@ -310,12 +312,24 @@ func (b *book) sign(key []byte, isNew bool) error {
 // rarely is how long a grant must be unused for its next use to be announced: it may have been about to rest.
 const rarely = 3 * day
 
-// use counts one use of a grant. It announces the use if the last one is so old that the grant was about to rest.
+// use counts one use of a grant. The call that it allows does not wait while the file is written.
 func (b *book) use(id string) {
+	now := time.Now()
+	if b.mu.TryLock() {
+		b.count(id, now)
+		return
+	}
+	b.late.Go(func() {
+		b.mu.Lock()
+		b.count(id, now)
+	})
+}
+
+// count counts a use, and unlocks b.mu. It announces the use if the last one is so old that the grant was about to rest.
+func (b *book) count(id string, now time.Time) {
 	isNews := false
-	b.mu.Lock()
 	if i := index(b.all, id); i >= 0 {
-		g, now := &b.all[i], time.Now()
+		g := &b.all[i]
 		isNews = now.Sub(g.LastUsed) > rarely
 		g.Uses, g.LastUsed = g.Uses+1, now
 		b.dirty = b.dirty || isForFile(*g)
@@ -328,6 +342,7 @@ func (b *book) use(id string) {
 
 // Close saves the uses counted.
 func (b *book) Close() error {
+	b.late.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.dirty || b.unwritable() != nil {

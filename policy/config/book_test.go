@@ -41,6 +41,32 @@ func TestAUseDoesNotWaitForTheFile(t *testing.T) {
 	}
 }
 
+// Of a nod that is killed the file has the uses without which a grant would rest, and all others of one that ends.
+func TestUsesThatOutliveNod(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grants.json")
+	book := openBook(path, func() {})
+	kept := grant("a", policy.Always)
+	if err := book.keep([]policy.Grant{kept}); err != nil {
+		t.Fatal(err)
+	}
+	saved := func(want int) {
+		t.Helper()
+		if list := openBook(path, func() {}).Grants(); len(list) != 1 || list[0].Uses != want {
+			t.Errorf("%+v, want %d uses", list, want)
+		}
+	}
+	book.use(kept.ID)
+	book.late.Wait()
+	saved(1)
+	book.use(kept.ID)
+	book.late.Wait()
+	saved(1)
+	if err := book.Close(); err != nil {
+		t.Fatal(err)
+	}
+	saved(2)
+}
+
 // Whoever reads, or counts a use, does not wait while a change is told of.
 func TestReadsDoNotWaitForAChange(t *testing.T) {
 	kept := grant("a", policy.Always)

@@ -30,7 +30,7 @@ type book struct {
 	path    string
 	changed func() // called without mu
 
-	late sync.WaitGroup // uses to be counted once the file is written
+	late sync.WaitGroup // uses to be counted once the file is written, and to be saved
 
 	mu    sync.Mutex     // held while the file is written; guards all below
 	key   []byte         // signs the file; may be nil
@@ -325,7 +325,8 @@ func (b *book) use(id string) {
 	})
 }
 
-// count counts a use, and unlocks b.mu. It announces the use if the last one is so old that the grant was about to rest.
+// count counts a use, and unlocks b.mu. If the last one is so old that the grant was about to rest, it announces the
+// use, and saves it, because nod may be killed or become its next version.
 func (b *book) count(id string, now time.Time) {
 	isNews := false
 	if i := index(b.all, id); i >= 0 {
@@ -337,18 +338,25 @@ func (b *book) count(id string, now time.Time) {
 	b.mu.Unlock()
 	if isNews {
 		b.changed()
+		b.late.Go(func() { _ = b.saveUses() }) // Close tries again
 	}
 }
 
 // Close saves the uses counted.
 func (b *book) Close() error {
 	b.late.Wait()
+	return b.saveUses()
+}
+
+func (b *book) saveUses() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.dirty || b.unwritable() != nil {
 		return nil
 	}
-	return b.save(b.all)
+	err := b.save(b.all)
+	b.dirty = err != nil
+	return err
 }
 
 func isForFile(g policy.Grant) bool { return g.Scope.IsPermanent() }

@@ -43,6 +43,7 @@ func openStore(t *testing.T, config string) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = s.Close() }) // what it still saves must not get into a folder that is being removed
 	return s
 }
 

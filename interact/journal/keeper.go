@@ -81,10 +81,21 @@ func (j *Journal) checkpoint() (err error) {
 	}
 	conn.SetBusyTimeout(0)
 	size, err := checkpoint(conn)
-	if size > 0 {
+	switch {
+	case size > 0:
 		j.size.Store(size)
+	case err == nil: // a reader keeps something in the log
+		err = syncFile(j.path + "-wal")
 	}
 	return err
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // checkpoint moves the write-ahead log into the file and returns the file's least size from now on, in bytes. It

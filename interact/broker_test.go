@@ -904,6 +904,26 @@ func TestBrokenJournal(t *testing.T) {
 	})
 }
 
+// What could not be written down is as soon as it can be, though nothing else comes that is to be.
+func TestBrokenJournalIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := new(interacttest.Journal)
+		pol := new(interacttest.Policy)
+		b := interacttest.Broker(says(allowed), pol, func(c *interact.BrokerConfig) { c.Journal = journal })
+		defer b.Close()
+		journal.Fail(errors.New("disk full"))
+		do(t, b, approve("Bash"))
+		do(t, b, approve("Write"))
+		time.Sleep(time.Hour)
+		journal.Fail(nil)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if _, last := journal.Left(); len(last) != 2 || journal.Err() != nil {
+			t.Errorf("%+v, %v", last, journal.Err())
+		}
+	})
+}
+
 // A caller that stops waiting just as the answer comes does not open again what could only be journaled later.
 func TestBrokenJournalAndALateDetach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

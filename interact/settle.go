@@ -74,10 +74,17 @@ func (b *Broker) note(e *entry, a Answer) error {
 	return err
 }
 
+// journalAgain is how long after a failure the broker tries to journal an outcome again, unless it journals something
+// else before.
+const journalAgain = time.Minute
+
 // retryLater keeps an outcome that could not be journaled for [Broker.settleUnjournaled].
 func (b *Broker) retryLater(r Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if len(b.unjournaled) == 0 && b.ctx.Err() == nil { // else nobody waits for it
+		time.AfterFunc(journalAgain, b.settleUnjournaled)
+	}
 	if len(b.unjournaled) < MaxPending {
 		b.unjournaled = append(b.unjournaled, r)
 	}
@@ -89,13 +96,16 @@ func (b *Broker) settleUnjournaled() {
 	pending := b.unjournaled
 	b.unjournaled = nil
 	b.mu.Unlock()
+	var failed error
 	for _, r := range pending {
-		if err := b.cfg.Journal.Settle(context.Background(), r); err != nil {
-			b.cfg.Log.Error("journal: settle late", "id", r.Request.ID, "outcome", r.Answer.Outcome, "err", err)
-			if !errors.Is(err, ErrSettled) { // the write had not failed after all
-				b.retryLater(r)
-			}
+		err := b.cfg.Journal.Settle(context.Background(), r)
+		if err != nil && !errors.Is(err, ErrSettled) { // else the write had not failed after all
+			failed = err
+			b.retryLater(r)
 		}
+	}
+	if failed != nil {
+		b.cfg.Log.Error("journal: outcomes still wait to be written", "waited", len(pending), "err", failed)
 	}
 }
 

@@ -271,8 +271,9 @@ func (f *file) write(text []byte) error {
 // settle is the quiet time before a changed file is read: editors write, rename and change modes in several steps.
 const settle = 50 * time.Millisecond
 
-// watchAgain is how often nod reads the file while it cannot watch it, as when the system has no watch left.
-const watchAgain = time.Minute
+// watchAgain is how often nod reads the file while it cannot watch it, as when the system has no watch left, and while
+// the file is broken: perhaps it could not be read for a moment.
+var watchAgain = time.Minute
 
 // Watch reloads the configuration whenever its file changes, until ctx ends.
 func (f *file) Watch(ctx context.Context) {
@@ -315,6 +316,10 @@ func (f *file) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 	quiet := time.NewTimer(settle)
 	quiet.Stop()
 	for {
+		var again <-chan time.Time
+		if f.State().Err != nil {
+			again = time.After(watchAgain)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -330,6 +335,8 @@ func (f *file) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 			f.log.Warn("watch the configuration", "err", err)
 			quiet.Reset(settle)
 		case <-quiet.C:
+			f.refresh()
+		case <-again:
 			f.refresh()
 		}
 	}

@@ -54,3 +54,31 @@ func TestNoWatchIsLeft(t *testing.T) {
 		}
 	})
 }
+
+// A file that could not be read for a moment, as while too many files were open, is read again, and counts.
+func TestAFileThatCannotBeReadForAMoment(t *testing.T) {
+	before := watchAgain
+	watchAgain = time.Millisecond
+	t.Cleanup(func() { watchAgain = before })
+	s := openStore(t, goodFile)
+	until := watching(t, s)
+	file, err := os.OpenFile(configPath(s), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := syscall.Rlimit{Max: limit.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	_, writeErr := file.WriteString(goodFile)
+	until("it cannot be read", func() bool { return s.Err() != nil })
+	if err := errors.Join(writeErr, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)); err != nil {
+		t.Fatal(err)
+	}
+	until("it can be read again", func() bool { return s.Err() == nil })
+}

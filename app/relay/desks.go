@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"nod/ipc/remote"
 	"nod/ownfile"
@@ -24,8 +25,9 @@ type desks struct {
 	path     string
 	identity *remote.Identity
 
-	mu    sync.Mutex // guards all below, and is held while the file is written
-	known []knownDesk
+	known atomic.Pointer[[]knownDesk] // replaced as a whole, so that no request waits while the file is written
+
+	mu    sync.Mutex   // held while known is replaced and the file written; guards wants
 	wants []remote.Key // desks that are not known yet, for which a known one has to vouch; the oldest first
 }
 
@@ -46,6 +48,7 @@ const (
 // openDesks reads the file, if there is one.
 func openDesks(path string, identity *remote.Identity) (*desks, error) {
 	d := &desks{path: path, identity: identity}
+	d.known.Store(&[]knownDesk{})
 	text, err := ownfile.ReadSecret(path, maxDesksFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
@@ -70,8 +73,14 @@ func (d *desks) read(text []byte) error {
 	case !d.identity.Verify(desksPurpose, file.Desks, file.Signature):
 		return errors.New("another program wrote them")
 	}
-	return json.Unmarshal(file.Desks, &d.known)
+	var known []knownDesk
+	err := json.Unmarshal(file.Desks, &known)
+	d.known.Store(&known)
+	return err
 }
+
+// list returns the known desks, which are shared: do not change them.
+func (d *desks) list() []knownDesk { return *d.known.Load() }
 
 // ForgetDesks makes the next relay start without desks and policies. It fails while a relay runs.
 func ForgetDesks(ctx context.Context) error {
@@ -91,19 +100,16 @@ func ForgetDesks(ctx context.Context) error {
 }
 
 func (d *desks) keys() []remote.Key {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	keys := make([]remote.Key, len(d.known))
-	for i, k := range d.known {
+	known := d.list()
+	keys := make([]remote.Key, len(known))
+	for i, k := range known {
 		keys[i] = k.Key
 	}
 	return keys
 }
 
 func (d *desks) policies() (all []remote.Policy) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, k := range d.known {
+	for _, k := range d.list() {
 		if k.Policy != nil {
 			all = append(all, *k.Policy)
 		}
@@ -113,9 +119,7 @@ func (d *desks) policies() (all []remote.Policy) {
 
 // serial returns the lowest serial of the policies in force, or 0 while a desk has sent none.
 func (d *desks) serial() (least uint64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i, k := range d.known {
+	for i, k := range d.list() {
 		switch {
 		case k.Policy == nil:
 			return 0
@@ -128,10 +132,9 @@ func (d *desks) serial() (least uint64) {
 
 // serialOf returns the serial of the policy that a desk sent last, or 0 if it sent none.
 func (d *desks) serialOf(key remote.Key) uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if i := d.index(key); i >= 0 && d.known[i].Policy != nil {
-		return d.known[i].Policy.Serial
+	known := d.list()
+	if i := index(known, key); i >= 0 && known[i].Policy != nil {
+		return known[i].Policy.Serial
 	}
 	return 0
 }
@@ -142,7 +145,7 @@ func (d *desks) serialOf(key remote.Key) uint64 {
 func (d *desks) begin(keys []remote.Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	isFirst := len(d.known) == 0
+	isFirst := len(d.list()) == 0
 	for _, key := range keys {
 		if err := key.Check(); err != nil {
 			return err
@@ -158,19 +161,20 @@ func (d *desks) begin(keys []remote.Key) error {
 
 // add makes the relay obey a desk. The caller holds d.mu.
 func (d *desks) add(key remote.Key) error {
-	if d.index(key) >= 0 {
+	known := d.list()
+	if index(known, key) >= 0 {
 		return nil
 	}
-	if len(d.known) == maxDesks {
+	if len(known) == maxDesks {
 		return fmt.Errorf("a relay takes answers from at most %d desks", maxDesks)
 	}
 	d.wants = slices.DeleteFunc(d.wants, func(k remote.Key) bool { return k == key })
-	return d.save(append(slices.Clone(d.known), knownDesk{Key: key}))
+	return d.save(append(slices.Clone(known), knownDesk{Key: key}))
 }
 
 // want notes a desk that another one has to vouch for. The caller holds d.mu.
 func (d *desks) want(key remote.Key) {
-	if d.index(key) < 0 && !slices.Contains(d.wants, key) {
+	if index(d.list(), key) < 0 && !slices.Contains(d.wants, key) {
 		d.wants = append(d.wants, key)
 		d.wants = d.wants[max(0, len(d.wants)-maxWants):]
 	}
@@ -188,13 +192,13 @@ func (d *desks) wanted() []remote.Key {
 func (d *desks) admit(key remote.Key) (first bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch {
-	case d.index(key) >= 0:
+	switch known := d.list(); {
+	case index(known, key) >= 0:
 		return false, nil
-	case len(d.known) > 0:
+	case len(known) > 0:
 		d.want(key)
 		return false, fmt.Errorf("%w: this relay belongs to the desk %q, which must pair this one first; to start over, "+
-			"run: nod stop, then nod relay --forget-desks", remote.ErrNotPaired, d.known[0].Key.Fingerprint())
+			"run: nod stop, then nod relay --forget-desks", remote.ErrNotPaired, known[0].Key.Fingerprint())
 	}
 	return true, d.add(key)
 }
@@ -203,7 +207,7 @@ func (d *desks) admit(key remote.Key) (first bool, err error) {
 func (d *desks) vouch(by remote.Key, others []remote.Key) (taken []remote.Key, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.index(by) < 0 {
+	if index(d.list(), by) < 0 {
 		return nil, remote.ErrNotPaired
 	}
 	for _, key := range slices.Clone(d.wants) {
@@ -223,25 +227,25 @@ func (d *desks) vouch(by remote.Key, others []remote.Key) (taken []remote.Key, e
 func (d *desks) setPolicy(key remote.Key, p remote.Policy) (isNew bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	i := d.index(key)
+	next := slices.Clone(d.list())
+	i := index(next, key)
 	if i < 0 {
 		return false, remote.ErrNotPaired
 	}
-	if now := d.known[i].Policy; now != nil && p.Serial <= now.Serial {
+	if now := next[i].Policy; now != nil && p.Serial <= now.Serial {
 		if p.Serial < now.Serial {
 			return false, fmt.Errorf("policy %d is older than policy %d, which this relay applies", p.Serial, now.Serial)
 		}
 		return false, nil
 	}
-	next := slices.Clone(d.known)
 	next[i].Policy = &p
 	err = d.save(next)
-	d.known = next
+	d.known.Store(&next)
 	return true, err
 }
 
-func (d *desks) index(key remote.Key) int {
-	return slices.IndexFunc(d.known, func(k knownDesk) bool { return k.Key == key })
+func index(known []knownDesk, key remote.Key) int {
+	return slices.IndexFunc(known, func(k knownDesk) bool { return k.Key == key })
 }
 
 // save writes the list to the file, and then applies it. The caller holds d.mu.
@@ -260,6 +264,6 @@ func (d *desks) save(next []knownDesk) error {
 	if err != nil {
 		return fmt.Errorf("save the list of desks: %w", err)
 	}
-	d.known = next
+	d.known.Store(&next)
 	return nil
 }

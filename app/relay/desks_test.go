@@ -123,6 +123,22 @@ func TestSetPolicy(t *testing.T) {
 	}
 }
 
+// A request waits for no desk's policy that is being written to a slow disk.
+func TestRequestsDoNotWaitForTheFile(t *testing.T) {
+	d, err := openDesks(filepath.Join(t.TempDir(), "nod", "desks.json"), newKeys(t))
+	must(t, err)
+	key := newKeys(t).Key()
+	must(t, d.begin([]remote.Key{key}))
+	_, err = d.setPolicy(key, rules(1))
+	must(t, err)
+	r := &relay{desks: d}
+	d.mu.Lock() // as while it is written
+	defer d.mu.Unlock()
+	if r.asksMore() || r.timeout() == 0 || len(d.policies()) != 1 || d.serial() != 1 || d.serialOf(key) != 1 {
+		t.Errorf("policies %+v", d.policies())
+	}
+}
+
 // What another program makes of the file is no desk and no policy: the relay does not start with it.
 func TestDesksThatAnotherWrote(t *testing.T) {
 	relay, stranger := newKeys(t), newKeys(t)

@@ -147,14 +147,15 @@ nod keeps a copy for hooks in its data folder, and nod-desktop updates it at eve
 		Example:   "  nod agents install claude-code",
 		Args:      oneArg("an agent"),
 		ValidArgs: registry.Names(registry.Installable()),
-		RunE: c.runs(func(_ context.Context, args []string) error {
+		RunE: c.runs(func(ctx context.Context, args []string) error {
 			plan := func(a agent.Agent, m agent.Machine) ([]agent.Change, error) {
 				if gate && a.Gate == nil {
 					return nil, wrongUsage("--only-gate: %s can't turn off its own prompt", a.Title)
 				}
 				return a.Install(m, gate)
 			}
-			return c.change(args[0], plan, "is already set up", func(a agent.Agent) string { return a.After })
+			hint := func(a agent.Agent) string { return a.After }
+			return c.change(ctx, args[0], plan, "is already set up", hint)
 		}),
 	}
 	cmd.Flags().BoolVar(&gate, "only-gate", false, "also turn off the agent's own prompts, where possible, so "+
@@ -169,9 +170,9 @@ func (c *console) agentsUninstall() *cobra.Command {
 		Long:      "Remove exactly what nod agents install added to an agent's settings. Shows the diff and asks.",
 		Args:      oneArg("an agent"),
 		ValidArgs: registry.Names(registry.Installable()),
-		RunE: c.runs(func(_ context.Context, args []string) error {
+		RunE: c.runs(func(ctx context.Context, args []string) error {
 			nothingMore := func(agent.Agent) string { return "" }
-			err := c.change(args[0], agent.Agent.Uninstall, "has no nod hooks", nothingMore)
+			err := c.change(ctx, args[0], agent.Agent.Uninstall, "has no nod hooks", nothingMore)
 			if err != nil || c.json && !c.yes {
 				return err
 			}
@@ -206,7 +207,7 @@ type changed struct {
 }
 
 func (c *console) change(
-	name string, plan func(agent.Agent, agent.Machine) ([]agent.Change, error),
+	ctx context.Context, name string, plan func(agent.Agent, agent.Machine) ([]agent.Change, error),
 	nothing string, after func(agent.Agent) string,
 ) error {
 	a, m, err := agentNamed(name)
@@ -224,7 +225,7 @@ func (c *console) change(
 	case c.json && !c.yes:
 		return c.show(result, "")
 	case !c.json:
-		if err := errors.Join(c.print(strings.Join(result.Diffs, "")), c.consent()); err != nil {
+		if err := errors.Join(c.print(strings.Join(result.Diffs, "")), c.consent(ctx)); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -49,20 +50,31 @@ func (c *console) print(text string) error {
 	return nil
 }
 
-// consent asks at the terminal, unless --yes is set. Anything but y or yes is a no.
-func (c *console) consent() error {
+// consent asks at the terminal, unless --yes is set. Anything but y or yes is a no. The error is ctx's if that ends
+// first.
+func (c *console) consent(ctx context.Context) error {
 	if c.yes {
 		return nil
 	}
 	fmt.Fprint(c.err, "Make these changes? [y/N] ")
-	line, err := bufio.NewReader(c.in).ReadString('\n')
-	if err != nil {
-		fmt.Fprintln(c.err)
-	}
-	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+	said := make(chan string, 1)
+	go func() {
+		line, err := bufio.NewReader(c.in).ReadString('\n')
+		if err != nil {
+			fmt.Fprintln(c.err)
+		}
+		said <- line
+	}()
+	select {
+	case line := <-said:
+		if answer := strings.ToLower(strings.TrimSpace(line)); answer == "y" || answer == "yes" {
+			return nil
+		}
 		return &verdict{exitNo, "nothing changed"}
+	case <-ctx.Done():
+		fmt.Fprintln(c.err)
+		return ctx.Err()
 	}
-	return nil
 }
 
 func (c *console) withJSON(cmd *cobra.Command, usage string) *cobra.Command {

@@ -19,6 +19,18 @@ import (
 	"nod/ipc/client/waiting"
 )
 
+// An interrupt at the question ends it, whatever is typed afterwards.
+func TestConsentIsInterrupted(t *testing.T) {
+	in, typed := io.Pipe()
+	defer typed.Close()
+	c := &console{in: in, err: io.Discard}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if err := c.consent(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestConsole(t *testing.T) {
 	var out, complaints bytes.Buffer
 	c := &console{out: &out, err: &complaints}

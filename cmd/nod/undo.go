@@ -169,7 +169,7 @@ func (c *console) takeBack(ctx context.Context, r *snapshot.Repository, run snap
 	if p.IsDone() {
 		return cmp.Or(c.show(result, ""), error(&verdict{exitNo, "nothing to take back"}))
 	}
-	if err := c.consent(); err != nil {
+	if err := c.consent(ctx); err != nil {
 		return err
 	}
 	left, err := p.Apply(ctx)

@@ -68,7 +68,7 @@ func (c *console) uninstallAll(ctx context.Context, purge bool) error {
 		return errors.Join(problems, c.show(result, ""))
 	}
 	if !c.json {
-		if err := errors.Join(c.print(result.plan()), c.consent()); err != nil {
+		if err := errors.Join(c.print(result.plan()), c.consent(ctx)); err != nil {
 			return err
 		}
 	}

@@ -223,7 +223,10 @@ func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) 
 			return nil
 		case err != nil: // as when too many files are open
 			c.log.Warn("a desk can't connect through the control socket", "err", err)
-			time.Sleep(acceptPause)
+			select {
+			case <-ctx.Done():
+			case <-time.After(acceptPause):
+			}
 			continue
 		}
 		serving.Go(func() {

@@ -45,12 +45,12 @@ func asClause(s string) string { return strings.ToLower(s[:1]) + strings.TrimSuf
 
 func (l *commandLine) onlyReads() bool { return l.ReadOnly && l.repository == "" && l.outside == "" }
 
-// readCommandLine reads the command of a shell tool, and what another tool may run: that is for rules that ask or deny.
-// One that certainly only reads makes the call read-only, if a known agent passes it to a POSIX shell and nothing else
-// in the input changes what it does.
+// readCommandLine reads the command of a shell tool, and what PowerShell or another tool may run: that is for rules
+// that ask or deny. One that certainly only reads makes the call read-only, if a known agent passes it to a POSIX shell
+// and nothing else in the input changes what it does.
 func (f *facts) readCommandLine() {
 	command, isRun := f.everyLine()
-	if !isRun || isPowerShell(f.call.Tool) || f.isKnown && !isShell(f.call.Tool) {
+	if !isRun || f.isKnown && !isShell(f.call.Tool) {
 		return
 	}
 	f.line = &commandLine{Analysis: f.call.Input.analyze(command)}
@@ -63,7 +63,7 @@ func (f *facts) readCommandLine() {
 	for _, p := range f.line.Readings {
 		f.line.mayReach = append(f.line.mayReach, f.locateAll(slices.Concat(p.Accesses, p.Output), p.In, &look)...)
 	}
-	if !isShell(f.call.Tool) {
+	if !isUnixShell(f.call.Tool) {
 		return
 	}
 	f.line.outside, f.line.repository = f.leaves(), f.gitProblem()
@@ -107,8 +107,10 @@ func (f *facts) isPlainShell() bool {
 	return f.tool.isPosix && f.input.problem == "" && f.input.onlyRuns() && runtime.GOOS != "windows"
 }
 
-func isPowerShell(tool string) bool {
-	return strings.EqualFold(strings.TrimSpace(tool), "PowerShell")
+// isUnixShell reports whether the tool is a shell whose language nod may read. A rule that denies or asks also sees the
+// programs and files that a line of PowerShell names plainly.
+func isUnixShell(tool string) bool {
+	return isShell(tool) && !strings.EqualFold(strings.TrimSpace(tool), "PowerShell")
 }
 
 // leaves returns the first folder that the command changes to and that is neither in the project nor trusted.
@@ -195,7 +197,7 @@ func (c *Compiled) isInRoots(p place) bool {
 
 // nothing returns the reason for a call that nothing decided.
 func (f *facts) nothing() string {
-	if f.line == nil || f.line.onlyReads() || !isShell(f.call.Tool) {
+	if f.line == nil || f.line.onlyReads() || !isUnixShell(f.call.Tool) {
 		return "no rule covers this"
 	}
 	verdicts, _ := f.judgeParts()

@@ -51,7 +51,7 @@ func (f *facts) byProject(d Decision) Decision {
 		return Decision{Effect: Allow, Rule: EditsRule, Reason: "changes in this project can be taken back"}
 	}
 	onlyReads := d.Effect == Allow && d.Rule == ClassRule(ReadOnly) && f.policy.confined
-	if project == "" || !f.call.Contains || f.line == nil || !isShell(f.call.Tool) || d.Effect == Allow && !onlyReads {
+	if project == "" || !f.call.Contains || f.line == nil || !isUnixShell(f.call.Tool) || d.Effect == Allow && !onlyReads {
 		return d
 	}
 	in, problem := f.confinement(project)

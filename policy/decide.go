@@ -125,7 +125,7 @@ func (f *facts) mustAsk() Decision {
 		return ask("builtin:question", "only you can answer a question")
 	case f.call.Refused:
 		return ask("builtin:refused", "the agent's own check refused it; only you can overrule that, and only this once")
-	case f.line != nil && f.line.Unreadable && (isShell(f.call.Tool) || f.isBound()):
+	case f.line != nil && f.line.Unreadable && (isUnixShell(f.call.Tool) || f.isBound()):
 		return ask("builtin:shell", f.line.why(f.line.Reasons))
 	case f.line != nil && f.line.DrivesScreen:
 		return ask("builtin:screen", "it can control your screen and click for you")

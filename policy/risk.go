@@ -476,7 +476,7 @@ func TextClass(call Call, elsewhere Class) Class {
 // OnlyRuns reports whether a call gives a command line to a shell that nod can read, and says nothing else: then the
 // line is all that it does.
 func OnlyRuns(call Call) bool {
-	return isShell(call.Tool) && !isPowerShell(call.Tool) && inputFacts(&call, &Compiled{}).input.onlyRuns()
+	return isUnixShell(call.Tool) && inputFacts(&call, &Compiled{}).input.onlyRuns()
 }
 
 // TextRisks is [Risks] without access to the disk: what the command does, what it deletes, and changes of places whose

@@ -197,11 +197,13 @@ func (t Pattern) Fits(p Part) bool {
 // Meets reports whether a part may be one of the pattern's commands, for rules that ask or deny: it starts with the
 // words, whatever flags come between them, and has the flags.
 func (t Pattern) Meets(p Part) bool {
-	if p.varies && len(p.Argv) == 0 {
-		return true
+	if len(p.Argv) == 0 {
+		return p.varies
 	}
-	return len(p.Argv) > 0 && slices.ContainsFunc(t.spelled, func(words []string) bool {
-		return baseName(p.Argv[0]) == words[0] && (p.varies || leadBy(words, p))
+	name := baseName(p.Argv[0])
+	unversioned, _, _ := strings.Cut(name, "@") // npx runs prisma for prisma@5
+	return slices.ContainsFunc(t.spelled, func(words []string) bool {
+		return (name == words[0] || unversioned == words[0]) && (p.varies || leadBy(words, p))
 	}) && (p.varies || !slices.ContainsFunc(t.Flags, func(f string) bool { return !t.isGiven(f, p) }))
 }
 

@@ -357,6 +357,10 @@ func (c catalogue) add(e *entry, manual, names string) error {
 		for i := 1; i < len(words); i++ {
 			start := strings.Join(words[:i], " ")
 			c.subs[start] = c.subs[start] || !isFlag(words[i])
+			if c.entries[strings.Join(words[i:], " ")] == e { // npx eslint runs eslint
+				own := strings.Join(append([]string{baseName(words[i])}, words[i+1:]...), " ")
+				c.aliases[own] = append(c.aliases[own], name)
+			}
 		}
 	}
 	return nil

@@ -138,7 +138,7 @@ func (r *compiledRule) mayReach(f *facts) bool {
 	isNamed := func(text string) bool { return r.isHost(strings.ToLower(aroundHost().ReplaceAllString(text, "$1"))) }
 	isTold := func(p shell.Part) bool { return slices.ContainsFunc(p.Argv, isNamed) }
 	return in.problem != "" || f.call.Input.isHidden || slices.ContainsFunc(in.addresses, isIn) ||
-		f.line != nil && f.line.Network && slices.ContainsFunc(f.line.Parts, isTold) ||
+		f.line != nil && f.line.Network && slices.ContainsFunc(slices.Concat(f.line.Parts, f.line.Readings), isTold) ||
 		slices.ContainsFunc(in.names, isNamed) || slices.ContainsFunc(in.named, func(n namedPath) bool {
 		return n.field == unlisted && isNamed(n.path)
 	})
@@ -146,7 +146,8 @@ func (r *compiledRule) mayReach(f *facts) bool {
 
 var (
 	bareAddress = language.Compiled(`^[\w-]+(\.[\w-]+)*(:\d+)?(/|$)`)
-	aroundHost  = language.Compiled(`^(?:-+[\w-]+=)?(?:(?:[\w+.-]+:)?/+)?(?:[^/@]*@)?([^/:@]*?)\.?(?:[/:].*)?$`)
+	aroundHost  = language.Compiled(`^(?:-+[\w-]+=)?(?:/dev/(?:tc|ud)p/|(?:[\w+.-]+:)?/+)?(?:[^/@]*@)?([^/:@]*?)\.?` +
+		`(?:[/:].*)?$`)
 )
 
 func (r *compiledRule) mayFetch(f *facts) bool {

@@ -517,6 +517,8 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 	w.look(r.Word, &target, at)
 	w.surveyUnseen([]word{target}, Write, at)
 	if isSocket(target.text) {
+		w.Network = true
+		w.Readings = append(w.Readings, Part{Argv: []string{target.text}, In: at, Within: true}) // for rules about hosts
 		w.risk(Danger, riskSocket, "")
 	}
 	if w.harmlessRedirect(r, s) {
@@ -593,9 +595,6 @@ func (w *walk) input(target word, p *Part, at places) {
 
 func (w *walk) output(target word, p *Part, at places) {
 	w.refuse("It writes its output to " + quote(target.text) + ".")
-	if isSocket(target.text) {
-		w.Network = true
-	}
 	switch {
 	case target.text == "/dev/null":
 	case !target.isName() || p == nil || target.problem() != "":

@@ -90,6 +90,9 @@ ssh_host_ed25519_key
 secrets/prod.json
 k8s/secrets.yaml
 .secrets/x
+.secrets.toml
+my.secrets
+/etc/ipsec.secrets
 credentials
 credentials.json
 credentials.toml

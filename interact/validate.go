@@ -306,7 +306,7 @@ func validateNotify(n api.Notify) error {
 		return err
 	}
 	if !slices.Contains([]string{Info, Warning, Error}, n.Level) {
-		return wrong("level", "`level` must be \"info\", \"warning\", or \"error\", got %q", n.Level)
+		return wrong("level", `want "info", "warning" or "error", got %q`, n.Level)
 	}
 	return nil
 }

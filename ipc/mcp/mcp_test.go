@@ -159,7 +159,7 @@ func TestTools(t *testing.T) {
 		"notify bad level": {
 			nil, "interact_notify", `{"message":"!","level":"loud"}`,
 			"{\"code\":\"INTERACT_INVALID_PARAM\",\"message\":" +
-				"\"level: `level` must be \\\"info\\\", \\\"warning\\\", or \\\"error\\\", got \\\"loud\\\"\"}",
+				"\"level: want \\\"info\\\", \\\"warning\\\" or \\\"error\\\", got \\\"loud\\\"\"}",
 		},
 		"form one": {
 			answered(values("q", interact.ListValue("A"))), "interactive_form_question",

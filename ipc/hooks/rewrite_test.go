@@ -93,7 +93,7 @@ func TestLargeCallsThatNeverRun(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	const calls, size = 64, 512 << 10
+	const calls, size = 16, 256 << 10
 	before := heap()
 	for i := range calls {
 		c := claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", map[string]any{

@@ -904,7 +904,7 @@ func TestBrokenJournal(t *testing.T) {
 	})
 }
 
-// What could not be written down is as soon as it can be, though nothing else comes that is to be.
+// An outcome that could not be journaled is journaled as soon as it can be, even if nothing else is.
 func TestBrokenJournalIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := new(interacttest.Journal)
@@ -924,7 +924,7 @@ func TestBrokenJournalIsTriedAgain(t *testing.T) {
 	})
 }
 
-// A caller that stops waiting just as the answer comes does not open again what could only be journaled later.
+// A caller that detaches after the answer does not reopen a request whose outcome could not be journaled yet.
 func TestBrokenJournalAndALateDetach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := new(interacttest.Journal)

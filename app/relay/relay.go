@@ -208,7 +208,7 @@ func (r *relay) announce() {
 // control is the [session.Carrier] of the connections of desks that come through the control socket.
 type control struct{ *relay }
 
-// acceptPause is how long the relay waits after a connection that the system could not make.
+// acceptPause is how long the relay waits after the system could not accept a connection.
 const acceptPause = time.Second
 
 // Run ends after the server has ended, which closes the socket.

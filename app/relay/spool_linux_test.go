@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A disk that takes only a part of a line leaves nothing of it, so that all around it still counts.
+// A line that the disk takes only in part leaves no trace, so the lines before and after it still count.
 func TestSpoolOnDiskThatFillsUp(t *testing.T) {
 	const variable = "NOD_TEST_LIMIT"
 	path := os.Getenv(variable)

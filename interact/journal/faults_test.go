@@ -126,7 +126,7 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 	}
 }
 
-// What a log lacks of a file that was cut short after nod was killed is nowhere.
+// A file that was cut short after nod was killed is set aside if its log does not hold the missing pages.
 func TestACutFileWithALog(t *testing.T) {
 	path := file(t)
 	j := healthy(t, path)

@@ -89,15 +89,15 @@ func openFile(path string) (_ *file, err error) {
 	return f, err
 }
 
-// checkLength fails if the file lacks pages that its write-ahead log cannot have, either. A checkpoint would fill the
-// gap with zeros.
+// checkLength fails if the file lacks more pages than its write-ahead log can hold: a checkpoint would fill the gap
+// with zeros.
 func (f *file) checkLength() error {
-	// Of all pages only the one at 1 GiB is never written.
+	// SQLite never writes the page at 1 GiB.
 	least, err := number(f.conn, "SELECT (page_count - 1) * page_size FROM pragma_page_count, pragma_page_size")
 	if err != nil {
 		return err
 	}
-	if log, _ := f.beside(); log != nil { // before the file: meanwhile the keeper may move pages from the one to the other
+	if log, _ := f.beside(); log != nil { // read before the file: the keeper may be moving pages to it
 		least -= log.Size()
 	}
 	if info, err := os.Lstat(f.path); err == nil && info.Size() < least {

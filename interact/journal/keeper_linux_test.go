@@ -13,8 +13,8 @@ import (
 	"nod/api"
 )
 
-// What is journaled while another program reads for long, as while nod history export writes to a pager, is on the disk
-// as soon as otherwise, although it stays in the log.
+// An entry that is journaled while another program reads for a long time, such as nod history export into a pager, is
+// synced as soon as any other, although it stays in the log.
 func TestALongReaderDelaysNoSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := file(t)

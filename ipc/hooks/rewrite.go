@@ -21,7 +21,7 @@ func sessionOf(who interact.Requester) runKey { return runKey{who.Agent, who.Ses
 
 func (s *Step) runKey(who interact.Requester) runKey { return runKey{who.Agent, who.Session, s.Run} }
 
-// judgedCall is a call that nod judged: it allowed the call, or left it to the agent. All of the call would be too much
+// judgedCall is a call that nod judged: it allowed the call, or left it to the agent. The whole call would be too long
 // to keep.
 type judgedCall struct {
 	digest    string

@@ -84,7 +84,7 @@ func notices(r *rig) []interact.Request {
 	return all
 }
 
-// Calls that nod leaves to the agent and that never run do not hold as much memory as they are long.
+// Calls that nod leaves to the agent and that never run are not kept in full.
 func TestLargeCallsThatNeverRun(t *testing.T) {
 	r := newRig(t, deny)
 	heap := func() int64 {

@@ -41,7 +41,7 @@ func TestAUseDoesNotWaitForTheFile(t *testing.T) {
 	}
 }
 
-// Of a nod that is killed the file has the uses without which a grant would rest, and all others of one that ends.
+// A nod that is killed has saved the uses without which a grant would rest; one that ends has saved them all.
 func TestUsesThatOutliveNod(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "grants.json")
 	book := openBook(path, func() {})

@@ -30,7 +30,7 @@ type book struct {
 	path    string
 	changed func() // called without mu
 
-	late sync.WaitGroup // uses to be counted once the file is written, and to be saved
+	late sync.WaitGroup // uses that are still to be counted, announced or saved
 
 	mu    sync.Mutex     // held while the file is written; guards all below
 	key   []byte         // signs the file; may be nil
@@ -316,30 +316,33 @@ const rarely = 3 * day
 func (b *book) use(id string) {
 	now := time.Now()
 	if b.mu.TryLock() {
+		defer b.mu.Unlock()
 		b.count(id, now)
 		return
 	}
 	b.late.Go(func() {
 		b.mu.Lock()
+		defer b.mu.Unlock()
 		b.count(id, now)
 	})
 }
 
-// count counts a use, and unlocks b.mu. If the last one is so old that the grant was about to rest, it announces the
-// use, and saves it, because nod may be killed or become its next version.
+// count counts a use. If the last one is so old that the grant was about to rest, count has the use announced, and
+// saved, because nod may be killed or become its next version. The caller holds b.mu.
 func (b *book) count(id string, now time.Time) {
-	isNews := false
-	if i := index(b.all, id); i >= 0 {
-		g := &b.all[i]
-		isNews = now.Sub(g.LastUsed) > rarely
-		g.Uses, g.LastUsed = g.Uses+1, now
-		b.dirty = b.dirty || isForFile(*g)
+	i := index(b.all, id)
+	if i < 0 {
+		return
 	}
-	b.mu.Unlock()
-	if isNews {
-		b.changed()
-		b.late.Go(func() { _ = b.saveUses() }) // Close tries again
+	g := &b.all[i]
+	if now.Sub(g.LastUsed) > rarely {
+		b.late.Go(func() {
+			b.changed()
+			_ = b.saveUses() // Close tries again
+		})
 	}
+	g.Uses, g.LastUsed = g.Uses+1, now
+	b.dirty = b.dirty || isForFile(*g)
 }
 
 // Close saves the uses counted.

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -347,19 +348,25 @@ func (c catalogue) add(e *entry, manual, names string) error {
 	if manual == "" {
 		return errors.New("want a line that starts with manual before it")
 	}
+	own := map[string]bool{}
 	for name := range strings.SplitSeq(names, ",") {
 		words := strings.Fields(name)
 		name = strings.Join(words, " ")
 		if name == "" || c.entries[name] != nil {
 			return fmt.Errorf("program %q: want a name that no other entry has", name)
 		}
-		c.entries[name] = e
+		c.entries[name], own[name] = e, true
 		for i := 1; i < len(words); i++ {
 			start := strings.Join(words[:i], " ")
 			c.subs[start] = c.subs[start] || !isFlag(words[i])
-			if c.entries[strings.Join(words[i:], " ")] == e { // npx eslint runs eslint
-				own := strings.Join(append([]string{baseName(words[i])}, words[i+1:]...), " ")
-				c.aliases[own] = append(c.aliases[own], name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		words := strings.Fields(name)
+		for i := 1; i < len(words); i++ {
+			if own[strings.Join(words[i:], " ")] { // npx eslint runs eslint
+				run := strings.Join(append([]string{baseName(words[i])}, words[i+1:]...), " ")
+				c.aliases[run] = append(c.aliases[run], name)
 			}
 		}
 	}

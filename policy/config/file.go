@@ -277,14 +277,16 @@ var watchAgain = time.Minute
 
 // Watch reloads the configuration whenever its file changes, until ctx ends.
 func (f *file) Watch(ctx context.Context) {
-	for ctx.Err() == nil {
+	for isFirst := true; ctx.Err() == nil; isFirst = false {
 		watcher, err := f.watcher()
 		f.refresh() // for changes before the watch began
 		if err == nil {
 			f.follow(ctx, watcher)
 			return
 		}
-		f.log.Error("the policy file is not watched: nod reads it once a minute", "err", err)
+		if isFirst {
+			f.log.Error("the policy file is not watched: nod reads it once a minute", "err", err)
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(watchAgain):

@@ -904,14 +904,20 @@ func TestBrokenJournal(t *testing.T) {
 	})
 }
 
+// onFullDisk returns a broker whose user allows everything, and whose journal fails.
+func onFullDisk(t *testing.T) (*interact.Broker, *interacttest.Journal) {
+	journal := new(interacttest.Journal)
+	pol := new(interacttest.Policy)
+	b := interacttest.Broker(says(allowed), pol, func(c *interact.BrokerConfig) { c.Journal = journal })
+	t.Cleanup(b.Close)
+	journal.Fail(errors.New("disk full"))
+	return b, journal
+}
+
 // An outcome that could not be journaled is journaled as soon as it can be, even if nothing else is.
 func TestBrokenJournalIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		journal := new(interacttest.Journal)
-		pol := new(interacttest.Policy)
-		b := interacttest.Broker(says(allowed), pol, func(c *interact.BrokerConfig) { c.Journal = journal })
-		defer b.Close()
-		journal.Fail(errors.New("disk full"))
+		b, journal := onFullDisk(t)
 		do(t, b, approve("Bash"))
 		do(t, b, approve("Write"))
 		time.Sleep(time.Hour)
@@ -927,11 +933,7 @@ func TestBrokenJournalIsTriedAgain(t *testing.T) {
 // A caller that detaches after the answer does not reopen a request whose outcome could not be journaled yet.
 func TestBrokenJournalAndALateDetach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		journal := new(interacttest.Journal)
-		pol := new(interacttest.Policy)
-		b := interacttest.Broker(says(allowed), pol, func(c *interact.BrokerConfig) { c.Journal = journal })
-		defer b.Close()
-		journal.Fail(errors.New("disk full"))
+		b, journal := onFullDisk(t)
 		ticket, err := b.Begin(approve("Bash"))
 		if err != nil {
 			t.Fatal(err)

@@ -50,7 +50,7 @@ func (c *console) print(text string) error {
 	return nil
 }
 
-// consent asks at the terminal, unless --yes is set. Anything but y or yes is a no. The error is ctx's if that ends
+// consent asks at the terminal, unless --yes is set. Anything but y or yes is a no. It returns ctx's error if ctx ends
 // first.
 func (c *console) consent(ctx context.Context) error {
 	if c.yes {

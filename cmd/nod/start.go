@@ -144,10 +144,10 @@ func awaitReady(ctx context.Context, cmd *exec.Cmd, name string, output *os.File
 	}
 }
 
-// printed returns what a program has printed to its file so far. Another start may have put a file of its own in the
-// place of that one.
+// printed returns the text that a program has printed to its file so far. By now the path may lead to the file of
+// another start.
 func printed(output *os.File) string {
-	text, _ := io.ReadAll(io.NewSectionReader(output, 0, math.MaxInt64)) // what cannot be read says nothing
+	text, _ := io.ReadAll(io.NewSectionReader(output, 0, math.MaxInt64)) // a file that cannot be read counts as empty
 	return string(text)
 }
 

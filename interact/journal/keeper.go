@@ -84,7 +84,7 @@ func (j *Journal) checkpoint() (err error) {
 	switch {
 	case size > 0:
 		j.size.Store(size)
-	case err == nil: // a reader keeps something in the log
+	case err == nil: // a reader keeps pages in the log
 		err = syncFile(j.path + "-wal")
 	}
 	return err

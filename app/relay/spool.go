@@ -81,13 +81,17 @@ const (
 
 var errFull = errors.New("too many decisions wait for a desk to record them")
 
-// openSpool reads what a relay left at path. It sets a file aside that cannot be read, and uses nothing of it.
+// openSpool reads what a relay left at path. It sets a damaged file aside, and uses nothing of it.
 func openSpool(path string, log *slog.Logger) (*spool, error) {
+	text, err := ownfile.ReadSecret(path, maxFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the relay's journal: %w", err)
+	}
 	s := newSpool(path, log)
-	if err := s.read(); err != nil {
-		aside := path + ".broken"
+	if err := s.read(text); err != nil {
+		aside := path + time.Now().Format(".2006-01-02T15-04-05.000000")
 		log.Error("the relay's pending requests could not be read: the file was set aside", "path", aside, "err", err)
-		if err := os.Rename(path, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(path, aside); err != nil {
 			return nil, fmt.Errorf("set the relay's journal aside: %w", err)
 		}
 		s = newSpool(path, log)
@@ -108,15 +112,8 @@ func newSpool(path string, log *slog.Logger) *spool {
 	}
 }
 
-// read reads the lines of the file. It ignores a last line that was cut off, since its change never took effect.
-func (s *spool) read() error {
-	text, err := ownfile.ReadSecret(s.path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
+// read reads the lines of a file. It ignores a last line that was cut off, since its change never took effect.
+func (s *spool) read(text []byte) error {
 	if end := bytes.LastIndexByte(text, '\n'); end+1 < len(text) {
 		s.log.Warn("the last line of the relay's journal was cut off", "bytes", len(text)-end-1)
 		text = text[:end+1]

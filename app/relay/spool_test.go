@@ -150,10 +150,29 @@ func TestSpoolSetsAside(t *testing.T) {
 			if len(open)+len(last)+again.waiting() > 0 {
 				t.Errorf("%q, %q, %q", ids(open), ids(last), ids(again.batch()))
 			}
-			if aside, err := os.ReadFile(path + ".broken"); err != nil || !strings.Contains(string(aside), text) {
+			asides, err := filepath.Glob(path + ".2*")
+			must(t, err)
+			if len(asides) != 1 {
+				t.Fatalf("set aside: %q", asides)
+			}
+			if aside, err := os.ReadFile(asides[0]); err != nil || !strings.Contains(string(aside), text) {
 				t.Errorf("aside: %q, %v", aside, err)
 			}
 		})
+	}
+}
+
+// A file that cannot be read now is not damaged: it stays where it is.
+func TestSpoolThatCannotBeRead(t *testing.T) {
+	path := spoolPath(t)
+	must(t, openedSpool(t, path).Settle(t.Context(), ended(pending("p"), passed)))
+	must(t, os.Chmod(path, 0o644)) // as if it were another's
+	if _, err := openSpool(path, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v, want an error that names the file", err)
+	}
+	must(t, os.Chmod(path, 0o600))
+	if got := ids(openedSpool(t, path).batch()); !slices.Equal(got, []string{"p"}) {
+		t.Errorf("%q", got)
 	}
 }
 

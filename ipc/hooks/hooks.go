@@ -281,7 +281,11 @@ func (h *Hooks) run(
 	if s.Over != nil {
 		h.cfg.Broker.WithdrawWhere(who, func(r interact.Request) bool {
 			isOwn := s.key != "" && r.IdempotencyKey == s.key // this call was sent before
-			return r.Requester.Agent == who.Agent && r.Requester.Session == who.Session && !isOwn && s.Over(r)
+			// Agents do not wait for the hooks of some events: on a busy machine the next call can overtake them.
+			at := who.Process.Started
+			isLater := !at.IsZero() && r.Requester.Process.Started.After(at)
+			isSame := r.Requester.Agent == who.Agent && r.Requester.Session == who.Session
+			return isSame && !isOwn && !isLater && s.Over(r)
 		})
 	}
 	if s.Notice != nil && h.mayNotice(who, s.NoticeKind) {

@@ -10,6 +10,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/lang"
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
@@ -58,6 +59,7 @@ func (w *Window) Show(q history.Query) {
 		w.entries.set(q)
 	}
 	dialogs.ShowWindow(w.Win)
+	w.Win.SetTitle(lang.L("nod history")) // not before: X11 keeps the class from the first title
 	w.seek()
 }
 

@@ -18,8 +18,6 @@ import (
 	"nod/policy"
 )
 
-const welcomeTitle = "Welcome to nod"
-
 // welcome replaces the settings until a new user has finished it.
 type welcome struct {
 	part

@@ -39,7 +39,7 @@ func TestTheWelcome(t *testing.T) {
 	o := somebody()
 	o.answer = interact.Answer{Outcome: api.Allowed, By: api.ByHuman}
 	w := welcomed(t, o, "light")
-	if w.main.Visible() || !w.welcome.content.Visible() || w.title() != welcomeTitle {
+	if w.main.Visible() || !w.welcome.content.Visible() || w.title() != "Welcome to nod" {
 		t.Error("the settings are in view")
 	}
 	if m := w.Win.Content().MinSize(); m.Width > 640 || m.Height > 330 {

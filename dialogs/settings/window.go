@@ -179,9 +179,9 @@ func (w *Window) greet(on bool) {
 // title returns the title for the current content. X11 keeps the class from the first title.
 func (w *Window) title() string {
 	if w.greets {
-		return welcomeTitle
+		return lang.L("Welcome to nod")
 	}
-	return title
+	return lang.L("nod settings")
 }
 
 func (w *Window) refresh() {

@@ -546,6 +546,18 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// A request that is away for a moment, as while nod restarts or it is snoozed, comes back with what was typed.
+func TestWhatWasTypedComesBack(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, Command())
+	p.clickText("Deny with reason…")
+	p.fill("#reason", "half a")
+	p.desk.Show()
+	p.says("Nothing is waiting")
+	p.desk.Show(Command())
+	p.until("what was typed is there", `document.getElementById('reason')?.value === 'half a'`)
+}
+
 // An answer is not followed by another one with the same press, or by the second half of a double tap.
 func TestADoubleTapAnswersOnce(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ const beat = 100 // ms
 const longAgo = 10_000 // ms without the desk, after which the page says what else may be wrong
 
 const arming = new Arming(() => performance.now())
-const drafts = new Map() // by prompt: what was typed, in case its view changes
+const drafts = new Map() // by prompt: what was typed, in case its view changes, or it is away while nod restarts
 
 let device // what this device keeps: {privateKey, key, name, may, desk, push}
 let connection // to the desk
@@ -334,6 +334,7 @@ async function send(answer) {
 	try {
 		await connection.answer({id, revision, digest, seen: prompt.isRead || prompt.isOwn, ...answer})
 		arming.block()
+		drafts.delete(prompt.id)
 		over(prompt.id, said(answer))
 	} catch (error) {
 		prompt.sending = false
@@ -374,7 +375,6 @@ async function failed(prompt, error) {
 
 // over takes a prompt out of the queue and shows the next.
 function over(id, text) {
-	drafts.delete(id)
 	const at = Math.max(queue.findIndex((headline) => headline.id === id), 0)
 	queue = queue.filter((headline) => headline.id !== id)
 	alarm.textContent = text
@@ -510,7 +510,6 @@ async function take({prompts}) {
 	if (current?.sending) return
 	const same = current && queue.find(({id}) => id === current.id)
 	if (current && !same) {
-		drafts.delete(current.id)
 		const label = t('The last request is no longer waiting.')
 		if (queue.length > 0) await show(queue[0], label)
 		else showIdle()

@@ -373,8 +373,9 @@ func TestEditingKeepsThePlace(t *testing.T) {
 	w.tabs.selectIndex(onAllow)
 	w.allow.edit(w.state.Config.Policy.Rules[0])
 	w.allow.editor.texts["note"].SetText("ask Grace first")
+	o.meanwhile = func() { o.state.Config.Policy.Rules[0].Disabled = true }
 	test.Tap(w.allow.editor.save)
-	if got := o.rules(); len(got) != 2 || got[0].ID != "no-prod" || got[0].Note != "ask Grace first" {
+	if got := o.rules(); len(got) != 2 || got[0].ID != "no-prod" || got[0].Note != "ask Grace first" || !got[0].Disabled {
 		t.Errorf("rules %+v", got)
 	}
 }

@@ -388,6 +388,7 @@ func (e *editor) submit() {
 			c.Policy.Rules = append(c.Policy.Rules, r)
 			return nil
 		}
+		r.Disabled = c.Policy.Rules[i].Disabled // the form does not show it, and it may have been switched off meanwhile
 		c.Policy.Rules[i] = r
 		return nil
 	}, func(err error) {

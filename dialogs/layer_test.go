@@ -155,6 +155,19 @@ func TestQueueMenu(t *testing.T) {
 	}
 }
 
+// The list does not look through large requests that were not shown yet: thirty of them would freeze the window.
+func TestQueueMenuOfLargeRequests(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make all"))
+	s.open(bash("2", "rm -rf ~/ #"+strings.Repeat("x", maxGrantInput)))
+	s.ready()
+	s.tap(s.page().head.queue)
+	small := s.p.window.menu.items[1].item.small
+	if s.p.queue.find("2").said != nil || !strings.Contains(small, "Unknown effect") {
+		t.Errorf("it was looked through: %q", small)
+	}
+}
+
 // The menu that a text opens at a right click is Fyne's: Escape only closes it, and it goes with its prompt.
 func TestTheMenuOfATextGoesFirst(t *testing.T) {
 	s := newScreen(t)

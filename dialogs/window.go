@@ -644,6 +644,10 @@ func (w *window) openQueue(current *entry) {
 func riskOf(e *entry) string {
 	switch e.request.Body.Kind() {
 	case api.KindApprove:
+		// To look through thirty of a megabyte would take longer than windows may hang.
+		if e.said == nil && len(e.request.Body.(interact.Approve).Input) > maxGrantInput {
+			return prompt.ClassName(e.why.Class)
+		}
 		if headlines, _ := e.view().Said(); len(headlines) > 0 {
 			return headlines[0].Text
 		}

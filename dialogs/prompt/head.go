@@ -206,7 +206,8 @@ func SummaryOf(r interact.Request) string {
 	return gist
 }
 
-func className(c policy.Class) string {
+// ClassName says in words what a class of calls can do.
+func ClassName(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),
 		policy.Network: tr("Uses the network"), policy.Destructive: tr("Deletes or destroys"),

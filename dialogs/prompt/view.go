@@ -58,9 +58,9 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 	v.HasHidden = slices.ContainsFunc(v.Lines, func(l Line) bool {
 		return slices.ContainsFunc(l.Spans, func(s safetext.Span) bool { return s.Kind == safetext.Hidden })
 	})
-	v.Class = Fact{className(why.Class), classLevel(why.Class)}
+	v.Class = Fact{ClassName(why.Class), classLevel(why.Class)}
 	if v.isCommand && why.Class == policy.Unknown {
-		v.Class.Text = className(policy.Execute)
+		v.Class.Text = ClassName(policy.Execute)
 	}
 	v.Level, v.SaysClass = max(v.Class.Level, Worst(v.AllFacts())), v.saysClass(v.Head.Action)
 	v.Says = Remark(v.AgentSays)
@@ -139,7 +139,7 @@ func (v View) saysClass(action interact.Action) bool {
 		interact.WritesFile: policy.Write, interact.Fetches: policy.Network, interact.ReachesOut: policy.Network,
 		interact.OpensURL: policy.Network, interact.CarriesOut: policy.Unknown,
 	}[action]
-	return !ok || v.Class.Text != className(said) && v.Class.Text != className(policy.Unknown)
+	return !ok || v.Class.Text != ClassName(said) && v.Class.Text != ClassName(policy.Unknown)
 }
 
 const maxHeadline = 4

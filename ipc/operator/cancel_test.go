@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"nod/interact"
 	"nod/policy"
 )
 
@@ -52,5 +54,32 @@ func TestACallIsCancelled(t *testing.T) {
 			t.Error(err)
 		}
 		s.Close()
+	})
+}
+
+// waitingOperator is one whose answers wait, as for a machine that does not respond.
+type waitingOperator struct{ recorder }
+
+func (*waitingOperator) Answer(ctx context.Context, _ Answer) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// As many answers as there can be do not hold up the windows' other calls, for one of which the UI goroutine waits.
+func TestAnswersHoldNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := connect(t, &waitingOperator{}, "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for range interact.MaxPending {
+			go func() { _ = c.Answer(ctx, Answer{}) }()
+		}
+		synctest.Wait()
+		if err := c.Report(ctx, Screen{}); err != nil {
+			t.Error(err)
+		}
 	})
 }

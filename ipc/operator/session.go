@@ -16,6 +16,7 @@ import (
 	"github.com/creachadair/jrpc2/handler"
 
 	"nod/changes"
+	"nod/interact"
 	"nod/policy/config"
 )
 
@@ -71,7 +72,7 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 		return prompts(ctx, r)
 	}
 	s.server = jrpc2.NewServer(table, &jrpc2.ServerOptions{
-		AllowPush: true, DisableBuiltin: true, Concurrency: 16,
+		AllowPush: true, DisableBuiltin: true, Concurrency: interact.MaxPending + 16, // every answer may wait for its machine
 		Logger: func(text string) { log.Debug("operator", "text", text) },
 	})
 	s.server.Start(channel.Line(r, w))

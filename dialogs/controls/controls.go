@@ -16,10 +16,12 @@ import (
 // Fyne sends a key only to the focused control, takes the focus from a pressed button, and may focus a control that is
 // out of view. The controls here pass unused keys to the window, keep the focus, and scroll into view when they get it.
 
-// Button is a button that keeps the focus, and shows it as those of prompts do.
+// Button is a button that keeps the focus, and shows it as those of prompts do. A key presses it only if it had the
+// focus when the key went down: one that is held down since it pressed another button repeats here.
 type Button struct {
 	widget.Button
 	focused bool
+	down    fyne.KeyName // the key that went down here and has not pressed it
 }
 
 func NewButton(text string, icon fyne.Resource, tapped func()) *Button {
@@ -32,13 +34,18 @@ func NewButton(text string, icon fyne.Resource, tapped func()) *Button {
 func (b *Button) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
-		if !b.Disabled() {
+		isHeld := b.down != k.Name
+		if b.down = ""; !isHeld && !b.Disabled() {
 			b.OnTapped()
 		}
 	default:
 		dialogs.PassOn(b, k)
 	}
 }
+
+func (b *Button) KeyDown(k *fyne.KeyEvent) { b.down = k.Name }
+
+func (b *Button) KeyUp(*fyne.KeyEvent) {}
 
 func (b *Button) FocusGained() {
 	b.focused = true
@@ -181,6 +188,7 @@ type TextField struct {
 	Self     fyne.CanvasObject        // this widget, or the one that contains it
 	Escape   func() bool              // handles Escape before the window; reports whether it did anything; may be nil
 	Left     func()                   // called when the field loses the focus; may be nil
+	down     fyne.KeyName             // as in [Button]
 }
 
 // NewTextField returns a text field. It handles only shortcuts that the window does not have.
@@ -196,8 +204,16 @@ func NewTextField(shortcut func(fyne.Shortcut) bool, multiline bool) *TextField 
 	return e
 }
 
+func (e *TextField) KeyDown(k *fyne.KeyEvent) {
+	e.down = k.Name
+	e.Entry.KeyDown(k)
+}
+
 func (e *TextField) TypedKey(k *fyne.KeyEvent) {
+	isHeld := e.down != k.Name
+	e.down = ""
 	switch {
+	case isHeld && !e.MultiLine && (k.Name == fyne.KeyReturn || k.Name == fyne.KeyEnter):
 	case k.Name != fyne.KeyEscape && k.Name != fyne.KeyF5:
 		e.Entry.TypedKey(k)
 	case k.Name == fyne.KeyF5 || e.Escape == nil || !e.Escape():

@@ -55,13 +55,21 @@ func says(o fyne.CanvasObject, text string) bool {
 // press sends a key to the focused widget, else to the window.
 func (w *Window) press(names ...fyne.KeyName) {
 	for _, name := range names {
-		key := &fyne.KeyEvent{Name: name}
-		if focused := w.Win.Canvas().Focused(); focused != nil {
-			focused.TypedKey(key)
-			continue
+		if focused, ok := w.Win.Canvas().Focused().(desktop.Keyable); ok {
+			focused.KeyDown(&fyne.KeyEvent{Name: name})
 		}
-		w.Win.Canvas().OnTypedKey()(key)
+		w.repeat(name)
 	}
+}
+
+// repeat is what a key that is held down does.
+func (w *Window) repeat(name fyne.KeyName) {
+	key := &fyne.KeyEvent{Name: name}
+	if focused := w.Win.Canvas().Focused(); focused != nil {
+		focused.TypedKey(key)
+		return
+	}
+	w.Win.Canvas().OnTypedKey()(key)
 }
 
 // What is found for older words never takes the place of what is found for newer ones, whichever comes first, and
@@ -574,6 +582,23 @@ func TestDecideAboutACallOfThePast(t *testing.T) {
 			}
 			tap(t, foot, "Close")
 		})
+	}
+}
+
+// A key that is held down on a button does not also press the one that then gets the focus.
+func TestAHeldKeySavesNothing(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	w.entries.open(12)
+	w.Win.Canvas().Focus(w.entries.detail.actions.buttons[2])
+	before := len(o.rules())
+	w.press(fyne.KeyReturn)
+	w.repeat(fyne.KeyReturn)
+	if len(o.rules()) != before {
+		t.Error("a rule is saved that nobody has read")
+	}
+	if w.press(fyne.KeyReturn); len(o.rules()) != before+1 {
+		t.Error("a key does not save it")
 	}
 }
 

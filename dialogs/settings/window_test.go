@@ -31,6 +31,14 @@ func (w *Window) typeEscape() { w.typeKey(fyne.KeyEscape) }
 
 // typeKey presses a key. It goes to the focused widget, else to the window.
 func (w *Window) typeKey(name fyne.KeyName) {
+	if focused, ok := w.Win.Canvas().Focused().(desktop.Keyable); ok {
+		focused.KeyDown(&fyne.KeyEvent{Name: name})
+	}
+	w.repeatKey(name)
+}
+
+// repeatKey is what a key that is held down does.
+func (w *Window) repeatKey(name fyne.KeyName) {
 	key := &fyne.KeyEvent{Name: name}
 	if focused := w.Win.Canvas().Focused(); focused != nil {
 		focused.TypedKey(key)

@@ -619,6 +619,8 @@ func TestWithoutADisplayADeviceIsAsked(t *testing.T) {
 		d.seen()
 		d.desk.set(&d.display, errors.New("no display"))
 		ticket := d.begin(api.Ask{Question: "make?"})
+		d.w.refetch() // after a change of the settings
+		d.wait(time.Second)
 		if got := d.seen(); len(got) != 1 {
 			t.Fatalf("seen: %+v", got)
 		}

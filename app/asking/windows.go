@@ -608,8 +608,8 @@ func (w *windows) waiting() bool {
 	return slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return !p.answered && !p.inTray })
 }
 
-// giveUp ends the pending requests selected by which as unavailable, and drops the windows that were to be shown.
-// Requests in the tray stay while a device can answer them.
+// giveUp ends the pending requests selected by which as unavailable, or puts them into the tray while a device can
+// answer them, and drops the windows that were to be shown.
 func (w *windows) giveUp(why error, which func(*openPrompt) bool) {
 	deviceReady := w.deviceReady()
 	w.mu.Lock()
@@ -617,7 +617,11 @@ func (w *windows) giveUp(why error, which func(*openPrompt) bool) {
 	w.warm, w.wanted = false, nil
 	w.opened(why)
 	for _, p := range w.pending {
-		if !p.answered && which(p) && !(p.inTray && deviceReady) {
+		switch {
+		case p.answered || !which(p):
+		case deviceReady:
+			p.inTray = true
+		default:
 			p.end(interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, why))
 		}
 	}

@@ -221,7 +221,13 @@ func (e *TextField) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
+// maxPaste is the length, in bytes, from which on a text in the clipboard is no setting, and slow to draw.
+const maxPaste = 100_000
+
 func (e *TextField) TypedShortcut(s fyne.Shortcut) {
+	if paste, isPaste := s.(*fyne.ShortcutPaste); isPaste && len(paste.Clipboard.Content()) >= maxPaste {
+		return
+	}
 	if !e.Shortcut(s) {
 		e.Entry.TypedShortcut(s)
 	}

@@ -602,6 +602,24 @@ func TestAHeldKeySavesNothing(t *testing.T) {
 	}
 }
 
+// held is a clipboard with this text.
+type held string
+
+func (h held) Content() string { return string(h) }
+func (held) SetContent(string) {}
+
+// A field takes no text from the clipboard that would freeze the window.
+func TestAPasteIsLimited(t *testing.T) {
+	w := openTestWindow(t, somebody(), "light")
+	for text, want := range map[string]string{"word": "word", strings.Repeat("word ", 2_000_000): ""} {
+		w.entries.search.SetText("")
+		w.entries.search.TypedShortcut(&fyne.ShortcutPaste{Clipboard: held(text)})
+		if w.entries.search.Text != want {
+			t.Errorf("%d bytes: the field has %d", len(text), len(w.entries.search.Text))
+		}
+	}
+}
+
 func TestWhatIsNotSaved(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")

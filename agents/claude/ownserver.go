@@ -14,12 +14,16 @@ import (
 	"nod/api"
 	"nod/interact"
 	"nod/ipc/programs"
+	"nod/ownfile"
 )
 
 // ownTools begins the names of the tools of nod's own MCP server, as README has it set up.
 const ownTools = "mcp__nod__"
 
 const serverName = "nod"
+
+// maxServers limits the files that name servers, in bytes: a project's may be endless.
+const maxServers = 16 << 20
 
 // mayAsk allows the tools with which Claude Code asks the user through nod: asking whether to ask makes no sense. It
 // returns the zero answer for other tools, and for another server of that name.
@@ -50,7 +54,7 @@ func isOwnServer(folder, nod string) bool {
 		return false
 	}
 	for _, dir := range ancestors(folder) {
-		text, err := os.ReadFile(filepath.Join(dir, ".mcp.json"))
+		text, err := ownfile.ReadBehind(filepath.Join(dir, ".mcp.json"), maxServers)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -74,7 +78,7 @@ func personsServers(folder string) (own []server, found bool) {
 	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); filepath.IsAbs(dir) {
 		home = dir
 	}
-	text, err := os.ReadFile(filepath.Join(home, ".claude.json"))
+	text, err := ownfile.ReadBehind(filepath.Join(home, ".claude.json"), maxServers)
 	if err != nil {
 		return nil, false
 	}

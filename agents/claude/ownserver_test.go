@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"nod/api"
@@ -33,6 +34,7 @@ func TestOwnServer(t *testing.T) {
 		"twice in a project":    {config: user, project: `{"mcpServers":{"nod":{}},"mcpServers":{}}`},
 		"a project with others": {config: user, project: `{"mcpServers":{"db":{}}}`, want: true},
 		"a broken project":      {config: user, project: `{`},
+		"a huge project":        {config: user, project: `{}` + strings.Repeat(" ", maxServers)},
 		"nothing":               {config: `{}`},
 		"broken":                {config: `{`},
 	} {

@@ -683,6 +683,23 @@ func TestPruneAfterAKill(t *testing.T) {
 	equal(t, "taken back", read(t, project), files{"a": "1"})
 }
 
+// A pack that git was killed over goes, and takes no room from the runs.
+func TestPruneAfterAKilledGit(t *testing.T) {
+	r, project := open(t)
+	before := take(t, r)
+	files{"a": "1"}.write(t, project)
+	if _, err := r.Note(t.Context(), Run{Time: time.Now(), Before: before, After: take(t, r)}); err != nil {
+		t.Fatal(err)
+	}
+	files{"objects/pack/tmp_pack_x": strings.Repeat("x", 1<<20)}.write(t, r.folder)
+	if err := r.prune(t.Context(), time.Hour, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := r.Runs(t.Context()); err != nil || len(runs) != 1 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}
+
 // A project that is gone has snapshots for a while.
 func TestPruneAll(t *testing.T) {
 	r, project := open(t)

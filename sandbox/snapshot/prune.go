@@ -24,7 +24,7 @@ const maxLoose = 2000
 // if there is too much.
 func (r *Repository) prune(ctx context.Context, olderThan time.Duration, maxSize int64) error {
 	all, err := r.noted()
-	if err != nil {
+	if err = errors.Join(err, r.tidy()); err != nil {
 		return err
 	}
 	runs := slices.DeleteFunc(slices.Clone(all), func(run Run) bool { return run.After == run.Before }) // changed nothing

@@ -63,6 +63,7 @@ func (r *Repository) take(ctx context.Context, isWhole bool) (id ID, err error) 
 	if cause := context.Cause(watched); cause != nil {
 		err = cause
 	}
+	err = errors.Join(err, r.tidy())
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("it takes too long: list generated files in .gitignore: %w", err)
 	}
@@ -71,7 +72,7 @@ func (r *Repository) take(ctx context.Context, isWhole bool) (id ID, err error) 
 
 // try takes a snapshot. It can be interrupted at any point: the file "last" exists only while it equals the index.
 func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
-	if err := ownfile.Remove(r.path("index.lock")); err != nil { // of a git that was killed
+	if err := r.tidy(); err != nil {
 		return "", err
 	}
 	d, err := r.look(ctx, isWhole)
@@ -99,6 +100,15 @@ func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
 		return "", err
 	}
 	return id, os.WriteFile(r.path("last"), []byte(id), 0o600)
+}
+
+// tidy removes what a git that was killed left: the lock of the index, and packs as large as the project.
+func (r *Repository) tidy() error {
+	left, err := fs.Glob(os.DirFS(r.folder), "objects/pack/tmp_*")
+	for _, name := range append(left, "index.lock") {
+		err = errors.Join(err, ownfile.Remove(r.path(name)))
+	}
+	return err
 }
 
 // forget removes the index, so that the next snapshot reads all files again.

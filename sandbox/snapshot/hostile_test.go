@@ -683,6 +683,34 @@ func TestPruneAfterAKill(t *testing.T) {
 	equal(t, "taken back", read(t, project), files{"a": "1"})
 }
 
+// Contents that a power failure emptied are written again, and the other snapshots are packed.
+func TestPruneAfterAPowerFailure(t *testing.T) {
+	r, project := open(t)
+	files{"a": "1"}.write(t, project)
+	before := take(t, r)
+	files{"b": "1", "c": "2"}.write(t, project)
+	after := take(t, r)
+	if _, err := r.Note(t.Context(), Run{Time: time.Now(), Before: before, After: after}); err != nil {
+		t.Fatal(err)
+	}
+	lost := blobOf("2")
+	object := r.path("objects", lost[:2], lost[2:])
+	if err := errors.Join(os.Chmod(object, 0o600), os.Truncate(object, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.prune(t.Context(), time.Hour, 1<<30), r.compact(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if !r.has(before) || r.has(after) {
+		t.Error("a snapshot without the content stays, or one with its contents goes")
+	}
+	if again := take(t, r); again != after {
+		t.Errorf("%s, then %s", after, again)
+	}
+	takeBack(t, r, before, after)
+	equal(t, "taken back", read(t, project), files{"a": "1"})
+}
+
 // A pack that git was killed over goes, and takes no room from the runs.
 func TestPruneAfterAKilledGit(t *testing.T) {
 	r, project := open(t)

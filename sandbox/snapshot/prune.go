@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ const maxLoose = 2000
 // if there is too much.
 func (r *Repository) prune(ctx context.Context, olderThan time.Duration, maxSize int64) error {
 	all, err := r.noted()
-	if err = errors.Join(err, r.tidy()); err != nil {
+	if err = errors.Join(err, r.tidy(), r.mend(ctx)); err != nil {
 		return err
 	}
 	runs := slices.DeleteFunc(slices.Clone(all), func(run Run) bool { return run.After == run.Before }) // changed nothing
@@ -93,6 +94,33 @@ func (r *Repository) drop(runs []Run, olderThan time.Duration) (dropped bool, er
 		dropped = true
 	}
 	return dropped, nil
+}
+
+// mend removes the contents that a power failure emptied, which git would take for there, and the references to
+// snapshots that lack one, beside which it packs nothing. The next snapshot reads all files again.
+func (r *Repository) mend(ctx context.Context) error {
+	isWhole := true
+	err := filepath.WalkDir(r.path("objects"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if info, err := entry.Info(); err != nil || info.Size() > 0 {
+			return err
+		}
+		isWhole = false
+		return os.Remove(path)
+	})
+	if err != nil || isWhole {
+		return err
+	}
+	refs, err := os.ReadDir(r.refs())
+	for _, ref := range refs {
+		_, failed := r.store.output(ctx, "", "rev-list", "--objects", "--quiet", ref.Name())
+		if exit, ended := errors.AsType[*exec.ExitError](failed); ended && exit.ExitCode() > 0 {
+			err = errors.Join(err, os.Remove(r.ref(ID(ref.Name()))))
+		}
+	}
+	return errors.Join(err, r.forget())
 }
 
 // compact removes what no reference leads to, and packs the rest into one file.

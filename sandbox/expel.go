@@ -122,8 +122,10 @@ func take(root *os.Root, name, to string, left *int64) error {
 	if err != nil {
 		return err
 	}
-	err = copyOut(root, aside, to, 0, left)
-	return errors.Join(err, root.RemoveAll(aside))
+	if err := copyOut(root, aside, to, 0, left); err != nil { // it may be the user's: it stays aside
+		return fmt.Errorf("it is now %s: %w", aside, err)
+	}
+	return root.RemoveAll(aside)
 }
 
 // Limits of what is copied. Settings are small, and a sparse file may claim a terabyte.

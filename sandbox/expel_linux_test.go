@@ -251,6 +251,17 @@ func TestDistrust(t *testing.T) {
 	}
 }
 
+// What cannot be copied out stays aside: the user may have created it while the command ran.
+func TestExpelledIsNotLost(t *testing.T) {
+	dir := tree(t, "project/a/.envrc", "private")
+	private := dir + "/private" // a file: there is no room for a copy
+	moved, err := sandbox.Expel(&sandbox.Profile{Project: dir + "/project", Private: private}, isGuarded)
+	left, _ := filepath.Glob(dir + "/project/a/.expelled-*")
+	if len(moved) != 1 || len(left) != 1 || err == nil || !strings.Contains(err.Error(), filepath.Base(left[0])) {
+		t.Errorf("moved %q, left %q, %v", moved, left, err)
+	}
+}
+
 // What is moved out takes little room, however large and many the files seem.
 func TestExpelledTakesLittleRoom(t *testing.T) {
 	dir := tree(t, "a/.envrc", "b/.envrc", "c/.envrc")

@@ -208,7 +208,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 		Command: w.Command, Project: w.Confinement.Project, Hosts: r.cfg.Sandbox().Hosts,
 		PID: w.Program.PID, Agent: w.Agent, Session: w.Session,
 	}
-	profile, err := r.profile(w, q)
+	profile, err := r.profile(ctx, w, q)
 	if err == nil {
 		err = r.running.add(&profile, process.Itself(caller), r.unfinished())
 	}

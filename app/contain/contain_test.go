@@ -582,7 +582,7 @@ func TestProfileByRules(t *testing.T) {
 	}
 	r.start()
 	in := policy.Confinement{Project: r.project, Write: true, Git: true}
-	p, err := r.profile(waiting{&expected.Run{}, details{Confinement: in}}, api.RunRequest{CWD: r.project})
+	p, err := r.profile(t.Context(), waiting{&expected.Run{}, details{Confinement: in}}, api.RunRequest{CWD: r.project})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -729,10 +729,25 @@ func TestCommitsNoEmptySecret(t *testing.T) {
 	for ignored, want := range map[string]bool{"": true, ".env\n": false} {
 		r.write("shop/.gitignore", ignored)
 		w := waiting{&expected.Run{}, details{Confinement: policy.Confinement{Project: r.project, Write: true, Git: true}}}
-		p, err := r.profile(w, api.RunRequest{})
+		p, err := r.profile(t.Context(), w, api.RunRequest{})
 		if is := slices.Contains(p.Keep, filepath.Join(r.project, ".git")); err != nil || is != want {
 			t.Errorf("ignored are %q: the repository can only be read: %v, %v", ignored, is, err)
 		}
+	}
+}
+
+// A pipe in the place of git's rules, which a command may have left, does not keep the next command waiting.
+func TestPipeOfGitsRules(t *testing.T) {
+	r := newRig(t)
+	for _, args := range [][]string{{"git", "init", "-q", r.project}, {"mkfifo", r.project + "/.gitignore"}} {
+		if err := exec.Command(args[0], args[1:]...).Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	if !wouldCommit(ctx, r.project, []string{".gitignore"}) {
+		t.Error("git could be asked")
 	}
 }
 
@@ -749,7 +764,7 @@ func TestRunsAtOnceCoverTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := details{Confinement: policy.Confinement{Project: r.project, Write: true}}
-	other, err := r.profile(waiting{&expected.Run{}, in}, api.RunRequest{})
+	other, err := r.profile(t.Context(), waiting{&expected.Run{}, in}, api.RunRequest{})
 	if err != nil || !slices.Contains(other.Absent, folder) || !strings.Contains(string(reply.Profile), folder) {
 		t.Errorf("%+v, %s, %v", other, reply.Profile, err)
 	}

@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"os"
@@ -22,7 +23,7 @@ import (
 var homeText string
 
 // profile returns the sandbox profile of a command: what it may see and change.
-func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
+func (r *Runs) profile(ctx context.Context, w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	in := w.Confinement
 	p := sandbox.Profile{
 		Project: in.Project, Write: in.Write, Near: in.Near, Engine: *r.engine.Load(),
@@ -36,7 +37,7 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	if err != nil {
 		return p, err
 	}
-	if repository != "" && wouldCommit(in.Project, found.Hide) {
+	if repository != "" && wouldCommit(ctx, in.Project, found.Hide) {
 		p.Keep, p.Absent = []string{repository}, nil
 	}
 	p.Keep, p.Hide, p.Links = append(p.Keep, found.Keep...), found.Hide, found.Links
@@ -81,18 +82,23 @@ func openRepository(project string) (path string, keep, absent []string) {
 	return path, keep, absent
 }
 
+// patience is how long git may take for a list of files: it waits for ever at a pipe in the place of its rules.
+const patience = 10 * time.Second
+
 // wouldCommit reports whether git could commit a hidden file, which looks empty. It returns true if git fails.
-func wouldCommit(project string, hidden []string) bool {
+func wouldCommit(ctx context.Context, project string, hidden []string) bool {
 	if len(hidden) == 0 {
 		return false
 	}
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
 	git, err := outside.Find("git")
 	if err != nil {
 		return true
 	}
 	list := []string{"-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "--literal-pathspecs", "-C", project,
 		"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"}
-	out, err := exec.Command(git, append(list, hidden...)...).Output()
+	out, err := exec.CommandContext(ctx, git, append(list, hidden...)...).Output()
 	return err != nil || len(out) > 0
 }
 

@@ -26,7 +26,7 @@ func BenchmarkTake(b *testing.B) {
 		b.Run(fmt.Sprint("first/", n), func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				if err := os.RemoveAll(filepath.Join(folder, "snapshots")); err != nil {
+				if err := os.RemoveAll(filepath.Join(folder, "[snapshots")); err != nil {
 					b.Fatal(err)
 				}
 				r := reopen(b, filepath.Join(folder, "project"))

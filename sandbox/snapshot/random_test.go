@@ -123,7 +123,7 @@ func TestMain(m *testing.M) {
 func applyForTest() {
 	before, rest, _ := strings.Cut(os.Getenv(applying), " ")
 	after, project, _ := strings.Cut(rest, " ")
-	r, err := Open(filepath.Join(filepath.Dir(project), "snapshots"), project, isSecret)
+	r, err := Open(filepath.Join(filepath.Dir(project), "[snapshots"), project, isSecret)
 	var p *Plan
 	if err == nil {
 		fmt.Println("go")

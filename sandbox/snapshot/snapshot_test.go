@@ -28,7 +28,7 @@ func open(t testing.TB) (*Repository, string) {
 
 func reopen(t testing.TB, project string) *Repository {
 	t.Helper()
-	r, err := Open(filepath.Join(filepath.Dir(project), "snapshots"), project, isSecret)
+	r, err := Open(filepath.Join(filepath.Dir(project), "[snapshots"), project, isSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestFind(t *testing.T) {
 	if err := os.MkdirAll(inside, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(filepath.Dir(project), "snapshots")
+	folder := filepath.Join(filepath.Dir(project), "[snapshots")
 	want, err := filepath.EvalSymlinks(project)
 	if err != nil {
 		t.Fatal(err)

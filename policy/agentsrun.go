@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,13 +37,25 @@ func agentsRun(project string) (files []string) {
 			settings := map[string]any{}
 			if filepath.Ext(name) == ".toml" {
 				_ = toml.Unmarshal(text, &settings)
-			} else if plain, err := hujson.Standardize(text); err == nil {
-				_ = json.Unmarshal(plain, &settings)
+			} else if value, err := ParseSettings(text); err == nil {
+				value.Standardize()
+				_ = json.Unmarshal(value.Pack(), &settings)
 			}
 			files = append(files, filesRun(project, settings, false)...)
 		}
 	}
 	return files
+}
+
+// maxBrackets is how many objects and lists settings may hold: reading a million, one in the other, would end nod.
+const maxBrackets = 10_000
+
+// ParseSettings reads settings in JSON, with comments and trailing commas.
+func ParseSettings(text []byte) (hujson.Value, error) {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
+		return hujson.Value{}, fmt.Errorf("it has more than %d brackets", maxBrackets)
+	}
+	return hujson.Parse(text)
 }
 
 // filesRun returns the files of a project in a value of settings, which isRun says is part of a command.

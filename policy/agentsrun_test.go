@@ -3,6 +3,7 @@ package policy
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -21,6 +22,7 @@ func TestWhatAgentsRunIsGuarded(t *testing.T) {
 		".vscode/tasks.json":          `{"tasks": [{"command": "${workspaceFolder}/tools/task"}]}`,
 		".vscode/launch.json":         `{"configurations": [{"args": ["src/plain.go"]}]}`,
 		".gemini/settings.json":       `{"a": `,
+		".qwen/settings.json":         strings.Repeat("[", maxSettings),
 		"src/plain.go":                "", "tools/key.sh": "", "scripts/check.sh": "", "scripts/line.sh": "",
 		"tools/server.js": "",
 		"tools/notify.py": "", "tools/y": "", "real.ts": "", "scripts/stop.sh": "", "tools/task": "", "other.sh": "",

@@ -11,6 +11,8 @@ import (
 
 	strict "github.com/go-json-experiment/json"
 	"github.com/tailscale/hujson"
+
+	"nod/policy"
 )
 
 type document struct {
@@ -41,7 +43,7 @@ func parse(text []byte) (*document, error) {
 		d.mark = byteOrderMark
 	}
 	var err error
-	if d.value, err = hujson.Parse(plain); err != nil {
+	if d.value, err = policy.ParseSettings(plain); err != nil {
 		return nil, fmt.Errorf("is not JSON that nod can edit: %w", err)
 	}
 	if d.root, err = object(&d.value, "the file"); err != nil {

@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/tailscale/hujson"
+
+	"nod/policy"
 )
 
 // Session is how an agent was started, or would be.
@@ -171,8 +172,12 @@ func setting(file, key string) (value any) {
 			return nil
 		}
 	} else {
-		plain, err := hujson.Standardize(bytes.TrimPrefix(text, byteOrderMark))
-		if err != nil || json.Unmarshal(plain, &table) != nil {
+		value, err := policy.ParseSettings(bytes.TrimPrefix(text, byteOrderMark))
+		if err != nil {
+			return nil
+		}
+		value.Standardize()
+		if json.Unmarshal(value.Pack(), &table) != nil {
 			return nil
 		}
 	}

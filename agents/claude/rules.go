@@ -12,7 +12,7 @@ import (
 )
 
 func readRules(text []byte) (rules []agent.OwnRule, err error) {
-	root, err := hujson.Parse(text)
+	root, err := policy.ParseSettings(text)
 	if err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}

@@ -173,19 +173,24 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// A pipe in the place of a file with git's rules is named.
+// A pipe in the place of a file with git's rules is named, and keeps no call waiting.
 func TestPipeOfRules(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{".gitignore", ".gitattributes"} {
 		r, project := open(t)
 		files{"a/b": "1"}.write(t, project)
 		run(t, project, "mkfifo", "a/"+name)
+		keeps := make(chan bool, 1)
+		go func() { keeps <- r.Keeps(t.Context(), []string{"a/new"}) }()
 		_, err := r.Take(t.Context())
 		if err != nil && !strings.HasSuffix(err.Error(), "a/"+name+" is not a plain file: remove it") {
 			t.Error(err)
 		}
 		if err == nil && name == ".gitignore" {
 			t.Error("git does not open it any more")
+		}
+		if <-keeps && name == ".gitignore" {
+			t.Error("nod can tell what git ignores")
 		}
 	}
 }

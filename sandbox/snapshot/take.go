@@ -269,6 +269,8 @@ func (r *Repository) Keeps(ctx context.Context, paths []string) bool {
 	if len(paths) == 0 || slices.Contains(paths, ".") || slices.ContainsFunc(paths, r.isLeftOut) {
 		return false
 	}
+	ctx, stop := context.WithTimeout(ctx, patience) // git waits for ever at a pipe in the place of its rules
+	defer stop()
 	if r.tree.ignores(ctx, paths...) {
 		return false
 	}
@@ -361,7 +363,7 @@ func (r *Repository) update(ctx context.Context, d differences) error {
 	return err
 }
 
-// patience is how long a snapshot may take before nod looks for what blocks git.
+// patience is how long a snapshot may take before nod looks for what blocks git, and all that [Repository.Keeps] may.
 const patience = 2 * time.Second
 
 // lookForPipes ends a snapshot that would block forever: git opens .gitignore and .gitattributes even if they are

@@ -3,12 +3,15 @@ package policy
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
+	"nod/ownfile"
 	"nod/policy/shell"
 	"nod/policy/shell/language"
 )
@@ -65,13 +68,13 @@ func (f *facts) list(root string) *listing {
 	f.listings[root] = l
 	left := maxListed
 	for queue := []string{""}; len(queue) > 0; queue = queue[1:] {
+		var entries []os.DirEntry
 		folder, err := openFolder(filepath.Join(filepath.FromSlash(root), queue[0]))
-		if err != nil {
-			continue
+		if err == nil {
+			entries, err = folder.ReadDir(left + 1)
+			folder.Close()
 		}
-		entries, _ := folder.ReadDir(left + 1)
-		folder.Close()
-		if left -= len(entries); left < 0 || len(f.listings) > maxListings {
+		if left -= len(entries); left < 0 || len(f.listings) > maxListings || !hasNoMore(err) {
 			l.isPart = true
 			return l
 		}
@@ -87,6 +90,13 @@ func (f *facts) list(root string) *listing {
 }
 
 const maxListings = 8
+
+// hasNoMore reports whether a folder has no names but those read before this error, for the agent either: it is no
+// folder, or may not be read. Others, such as that nod has too many files open, say nothing about it.
+func hasNoMore(err error) bool {
+	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ELOOP) ||
+		ownfile.IsMissing(err)
+}
 
 func (l *listing) has(pat *pattern, a *access) bool {
 	matches := func(n node) bool {
@@ -195,13 +205,10 @@ func (e *expansion) names(folder string) ([]string, bool) {
 	}
 	dir, err := openFolder(folder)
 	if err != nil {
-		return nil, true
+		return nil, hasNoMore(err)
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(e.left + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, true
-	}
 	e.left -= len(names)
-	return names, e.left >= 0
+	return names, e.left >= 0 && hasNoMore(err)
 }

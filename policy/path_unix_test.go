@@ -4,6 +4,7 @@ package policy
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -31,6 +32,28 @@ func TestFIFOsAreAskedAbout(t *testing.T) {
 	}
 	if d := Decide(bash("ls -la "+dir), p, testNow); d.Effect != Allow {
 		t.Errorf("its name may be seen: %+v", d)
+	}
+}
+
+// What nod cannot look at because it has too many files open is asked about.
+func TestTooManyFilesOpen(t *testing.T) {
+	dir := t.TempDir()
+	p := Default()
+	p.Rules = []Rule{{ID: "no", Effect: Deny, Path: "**/x.txt"}}
+	all := compiled(t, p)
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Call{bash("cat " + dir + "/*"), bash("grep -r a " + dir)} {
+		if d := Decide(c, all, testNow); d.Effect != Allow {
+			t.Errorf("%s: %+v", c.Input, d)
+		}
+		err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: was.Max})
+		d := Decide(c, all, testNow)
+		if err := errors.Join(err, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was)); err != nil || d.Effect == Allow {
+			t.Errorf("%s: %+v, %v", c.Input, d, err)
+		}
 	}
 }
 

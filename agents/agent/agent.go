@@ -88,7 +88,12 @@ const versionPatience = 10 * time.Second
 func output(name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), versionPatience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, name, args...).Output()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = 100 * time.Millisecond // what it started may hold its output open
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil
+	}
 	return string(out), err
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -63,5 +64,24 @@ func TestIs(t *testing.T) {
 		if got := (Agent{Program: tt.program}).Is(m, tt.exe); got != tt.want {
 			t.Errorf("%s is %s: %v, want %v", tt.exe, tt.program, got, tt.want)
 		}
+	}
+}
+
+// A program that leaves another one running, which has its output open, tells its version all the same.
+func TestVersionOfWhatLeavesAProgram(t *testing.T) {
+	dir := t.TempDir()
+	program, script := filepath.Join(dir, "agent"), "#!/bin/sh\nread line <'"+dir+"/pipe' &\necho agent 1.2.3\n"
+	if err := exec.Command("mkfifo", dir+"/pipe").Run(); err != nil {
+		t.Skip(err)
+	}
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if v := (Machine{Run: output}).version(program); v != "1.2.3" {
+		t.Errorf("version %q", v)
+	}
+	pipe, err := os.OpenFile(dir+"/pipe", os.O_RDWR, 0) // ends the other
+	if err := errors.Join(err, pipe.Close()); err != nil {
+		t.Error(err)
 	}
 }

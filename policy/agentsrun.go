@@ -34,28 +34,45 @@ func agentsRun(project string) (files []string) {
 		names, _ := fs.Glob(os.DirFS(project), pattern)
 		for _, name := range names {
 			text, _ := ownfile.ReadBehind(filepath.Join(project, name), maxSettings)
-			settings := map[string]any{}
-			if filepath.Ext(name) == ".toml" {
-				_ = toml.Unmarshal(text, &settings)
-			} else if value, err := ParseSettings(text); err == nil {
-				value.Standardize()
-				_ = json.Unmarshal(value.Pack(), &settings)
-			}
+			settings, _ := ReadSettings(name, text)
 			files = append(files, filesRun(project, settings, false)...)
 		}
 	}
 	return files
 }
 
-// maxBrackets is how many objects and lists settings may hold: reading a million, one in the other, would end nod.
-const maxBrackets = 10_000
+// maxNested is how many objects and lists, or dots, settings may hold: reading a million, one in the other, would end
+// nod.
+const maxNested = 10_000
+
+var errNested = fmt.Errorf("it has more than %d brackets or dots", maxNested)
 
 // ParseSettings reads settings in JSON, with comments and trailing commas.
 func ParseSettings(text []byte) (hujson.Value, error) {
-	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
-		return hujson.Value{}, fmt.Errorf("it has more than %d brackets", maxBrackets)
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxNested {
+		return hujson.Value{}, errNested
 	}
 	return hujson.Parse(text)
+}
+
+// ReadSettings returns the values in a file of settings: TOML if its name says so, else such JSON. If it fails, it
+// returns those that it has read.
+func ReadSettings(name string, text []byte) (settings map[string]any, err error) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // a byte order mark
+	if filepath.Ext(name) != ".toml" {
+		value, err := ParseSettings(text)
+		if err != nil {
+			return nil, err
+		}
+		value.Standardize()
+		err = json.Unmarshal(value.Pack(), &settings)
+		return settings, err
+	}
+	if bytes.Count(text, []byte(".")) > maxNested {
+		return nil, errNested
+	}
+	err = toml.Unmarshal(text, &settings)
+	return settings, err
 }
 
 // filesRun returns the files of a project in a value of settings, which isRun says is part of a command.

@@ -19,7 +19,7 @@ func TestWhatAgentsRunIsGuarded(t *testing.T) {
 		".codex/config.toml":          "notify = ['python3', 'tools/notify.py']\n[y]\ncommand = '" + project + "/tools/y'\n",
 		"opencode.jsonc":              "{ // a comment\n\"mcp\": {\"z\": {\"command\": [\"bun\", \"./link.ts\"]}},}",
 		".cursor/hooks.json":          `{"hooks": {"stop": [{"command": "sh -c 'cd . && scripts/stop.sh'"}]}}`,
-		".vscode/tasks.json":          `{"tasks": [{"command": "${workspaceFolder}/tools/task"}]}`,
+		".vscode/tasks.json":          "\ufeff" + `{"tasks": [{"command": "${workspaceFolder}/tools/task"}]}`,
 		".vscode/launch.json":         `{"configurations": [{"args": ["src/plain.go"]}]}`,
 		".gemini/settings.json":       `{"a": `,
 		".qwen/settings.json":         strings.Repeat("[", maxSettings),
@@ -37,6 +37,9 @@ func TestWhatAgentsRunIsGuarded(t *testing.T) {
 	}
 	if err := os.Symlink("real.ts", filepath.Join(project, "link.ts")); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := ReadSettings(".codex/config.toml", []byte(strings.Repeat("a.", maxNested+1)+"a = 1")); err != errNested {
+		t.Error(err)
 	}
 	isGuarded := GuardedIn(project)
 	for name, want := range map[string]bool{

@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"nod/policy"
 )
@@ -166,20 +162,9 @@ func setting(file, key string) (value any) {
 			return nil
 		}
 	}
-	table := map[string]any{}
-	if filepath.Ext(file) == ".toml" {
-		if toml.Unmarshal(text, &table) != nil {
-			return nil
-		}
-	} else {
-		value, err := policy.ParseSettings(bytes.TrimPrefix(text, byteOrderMark))
-		if err != nil {
-			return nil
-		}
-		value.Standardize()
-		if json.Unmarshal(value.Pack(), &table) != nil {
-			return nil
-		}
+	table, err := policy.ReadSettings(file, text)
+	if err != nil {
+		return nil
 	}
 	value = table
 	for part := range strings.SplitSeq(key, ".") {

@@ -738,3 +738,18 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("not an endpoint: %v", err)
 	}
 }
+
+// A payload that names two events names none: nod must not take a call for the end of a turn.
+func TestEventOf(t *testing.T) {
+	for payload, want := range map[string]string{
+		`{"hook_event_name":"PreToolUse","tool_name":"Bash"}`:                          "PreToolUse",
+		`{"tool_name":"Bash","type":"tool_call","x":"a","x":"b"}`:                      "tool_call",
+		`{"hook_event_name":"PreToolUse","tool_input":{"hook_event_name":"Stop"}`:      "PreToolUse",
+		`{"hook_event_name":"PreToolUse","tool_name":"Bash","hook_event_name":"Stop"}`: api.NoEvent,
+		`{"hook_event_name":"PreToo`:                                                   api.NoEvent,
+	} {
+		if got := client.EventOf(strings.NewReader(payload)); got != want {
+			t.Errorf("%s: %q, want %q", payload, got, want)
+		}
+	}
+}

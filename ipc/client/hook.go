@@ -71,9 +71,13 @@ func EventOf(payload io.Reader) string {
 			continue
 		}
 		var text jsontext.Token
-		if text, err = d.ReadToken(); err == nil {
-			texts[field] = text.String()
+		if text, err = d.ReadToken(); err != nil {
+			break
 		}
+		if _, isTwice := texts[field]; isTwice { // the agent may mean either
+			text = jsontext.String("")
+		}
+		texts[field] = text.String()
 	}
 	for _, field := range []string{"hook_event_name", "type", "event_type", "hookEventName", "event", "hookName"} {
 		if texts[field] != "" {

@@ -142,6 +142,11 @@ func (d *Desk) Run(op operator.Operator) {
 	var parts sync.WaitGroup
 	parts.Go(func() { d.windows.run(d.showing, op) })
 	parts.Go(d.follow)
+	parts.Go(func() {
+		d.presence.followClock(d.ctx, func() bool {
+			return d.Paused().On || d.store.Config().Notifications.Quiet(time.Now())
+		})
+	})
 	parts.Go(d.checkTray)
 	parts.Go(func() {
 		changes, stop := d.store.Changes()

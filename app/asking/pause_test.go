@@ -12,6 +12,7 @@ import (
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
+	"nod/policy/config"
 )
 
 // yes is a prompter that counts its prompts and answers each.
@@ -73,6 +74,26 @@ func TestPauseWithoutEndLastsUntilResumed(t *testing.T) {
 		p.setPause(operator.Pause{})
 		if p.Paused().On {
 			t.Error("resumed, yet paused")
+		}
+	})
+}
+
+// The end of quiet hours, which nothing marks, is told once.
+func TestTheEndOfQuietHoursIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		p, changes := newPresence(func() {}), atomic.Int32{}
+		countSignals(ctx, p.changed, &changes)
+		n := config.Default().Notifications
+		n.QuietHours = time.Now().Add(-time.Hour).Format("15:04") + "-" + time.Now().Add(time.Hour).Format("15:04")
+		go p.followClock(ctx, func() bool { return n.Quiet(time.Now()) })
+		for _, want := range []int32{0, 0, 1, 1} {
+			synctest.Wait()
+			if got := changes.Load(); got != want {
+				t.Errorf("%v: told %d times, want %d", time.Now(), got, want)
+			}
+			time.Sleep(31 * time.Minute)
 		}
 	})
 }

@@ -94,6 +94,25 @@ func (p *presence) Paused() operator.Pause {
 	return p.pause
 }
 
+// followClock tells within a minute when prompts no longer wait in the tray because of the time of day: no event marks
+// the end of quiet hours, nor that of a pause through which the computer slept. It returns when ctx ends.
+func (p *presence) followClock(ctx context.Context, isHeld func() bool) {
+	minutes := time.NewTicker(time.Minute)
+	defer minutes.Stop()
+	for was := false; ; {
+		is := isHeld()
+		if was && !is {
+			p.changed.Send()
+		}
+		was = is
+		select {
+		case <-ctx.Done():
+			return
+		case <-minutes.C:
+		}
+	}
+}
+
 // gate passes requests to the prompter only while the user is available, and fails with [interact.ErrUnavailable]
 // otherwise. While a device can answer it always asks: the request waits there, and here in the tray.
 type gate struct {

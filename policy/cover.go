@@ -242,7 +242,7 @@ func isForeign(path, top string) bool {
 	}
 	for ; len(path) > len(top); path = filepath.Dir(path) {
 		for _, name := range []string{".git", "HEAD"} { // a HEAD makes a folder a repository that has no .git
-			if _, err := isLink(filepath.Join(path, name)); err == nil {
+			if isThere(filepath.Join(path, name)) {
 				return true
 			}
 		}
@@ -300,7 +300,7 @@ func (f *facts) project() string {
 // topOf returns the top of the git repository around a folder, or "" if there is none below the home folder.
 func (f *facts) topOf(folder string) string {
 	for top := folder; top != "" && !f.policy.guard.holdsHome(top); top = filepath.Dir(top) {
-		if _, err := isLink(filepath.Join(top, ".git")); err == nil {
+		if isThere(filepath.Join(top, ".git")) {
 			return top
 		}
 		if filepath.Dir(top) == top {

@@ -41,7 +41,7 @@ func (f *facts) holds(a *access, pat *pattern) bool {
 		if err == nil && !info.IsDir() {
 			return false
 		}
-		if err != nil { // a revision, or what is gone
+		if ownfile.IsMissing(err) { // a revision, or what is gone
 			root = fold(f.project())
 		}
 		return pat.mayLieBelow(root) && (len(a.only) == 0 || slices.ContainsFunc(a.only, pat.mayNarrow))
@@ -107,7 +107,7 @@ func (l *listing) has(pat *pattern, a *access) bool {
 	if l.isPart {
 		return len(a.only) == 0 || slices.ContainsFunc(a.only, func(glob string) bool {
 			info, err := os.Stat(filepath.Join(filepath.FromSlash(a.real), glob))
-			return err == nil && info.IsDir() || strings.HasPrefix(glob, ":") || pat.mayNarrow(glob)
+			return !hasNoMore(err) || err == nil && info.IsDir() || strings.HasPrefix(glob, ":") || pat.mayNarrow(glob)
 		})
 	}
 	for _, name := range pat.lastNames() {
@@ -175,7 +175,7 @@ func (e *expansion) step(to []string, folder, part string) ([]string, bool) {
 	if !strings.ContainsAny(part, `*?[\`) {
 		e.left--
 		path := filepath.Join(folder, part)
-		if _, err := isLink(path); err == nil {
+		if _, err := isLink(path); err == nil || !hasNoMore(err) {
 			to = append(to, path)
 		}
 		return to, e.left >= 0

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -54,6 +56,33 @@ func TestTooManyFilesOpen(t *testing.T) {
 		if err := errors.Join(err, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was)); err != nil || d.Effect == Allow {
 			t.Errorf("%s: %+v, %v", c.Input, d, err)
 		}
+	}
+}
+
+// What nod cannot look at because its path is too long is asked about: an agent in the folder can read it.
+func TestPathsTooLong(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("paths have another limit")
+	}
+	top := t.TempDir()
+	deep := top + strings.Repeat("/"+strings.Repeat("d", 99), 50)[:4090-len(top)] + "d"
+	if err := os.MkdirAll(deep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(deep)
+	err := errors.Join(os.Mkdir("x", 0o700), os.WriteFile("x/f.txt", nil, 0o600), os.Mkdir(".git", 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := bash("cat */f.txt")
+	for _, c.CWD = range []string{deep, top} {
+		if d := Decide(c, compiled(t, Default()), testNow); (d.Effect == Allow) != (c.CWD == top) {
+			t.Errorf("in %s: %+v", c.CWD, d)
+		}
+	}
+	f := newFacts(&c, compileIn(t, Default(), Places{Home: "/home/x"}), testNow)
+	if !isForeign(deep, top) || f.topOf(deep) != deep {
+		t.Error("its repository is not seen")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"nod/ownfile"
 	"nod/policy/shell"
 	"nod/policy/shell/language"
 )
@@ -226,10 +227,11 @@ func (f *facts) mayLeak() Decision {
 	return worst
 }
 
-// isOdd reports whether a path exists and is neither a file nor a folder: reading a FIFO may never end.
+// isOdd reports whether a path exists and is neither a file nor a folder: reading a FIFO may never end. What nod cannot
+// look at may be one.
 func isOdd(path string) bool {
 	info, err := os.Lstat(filepath.FromSlash(path))
-	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() || err != nil && !ownfile.IsMissing(err)
 }
 
 func (c *Compiled) leaks(a *access) bool {

@@ -42,6 +42,12 @@ func IsMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// IsAnswer reports whether an error says what a program finds in the place of a file: nothing, or what it may not open.
+// Others, such as that nod has too many files open, say nothing about it.
+func IsAnswer(err error) bool {
+	return IsMissing(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ELOOP)
+}
+
 // In returns the path of one of nod's files in one of the user's base folders, such as that for data. It fails if the
 // base folder is unknown.
 func In(base, name string) (string, error) {

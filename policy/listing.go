@@ -3,13 +3,11 @@ package policy
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"nod/ownfile"
 	"nod/policy/shell"
@@ -92,11 +90,8 @@ func (f *facts) list(root string) *listing {
 const maxListings = 8
 
 // hasNoMore reports whether a folder has no names but those read before this error, for the agent either: it is no
-// folder, or may not be read. Others, such as that nod has too many files open, say nothing about it.
-func hasNoMore(err error) bool {
-	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ELOOP) ||
-		ownfile.IsMissing(err)
-}
+// folder, or may not be read.
+func hasNoMore(err error) bool { return err == nil || errors.Is(err, io.EOF) || ownfile.IsAnswer(err) }
 
 func (l *listing) has(pat *pattern, a *access) bool {
 	matches := func(n node) bool {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isPassable reports whether the user may enter a folder, which git requires of objects and refs.
-func isPassable(path string) bool { return syscall.Access(path, 1) == nil }
+// pass fails unless the user may enter a folder, which git requires of objects and refs.
+func pass(path string) error { return syscall.Access(path, 1) }
 
 // settling is how long after a change of a file another change may leave it with the same time.
 var settling = 2 * time.Second

@@ -102,17 +102,21 @@ func enter(dir, top string) (p place, problem string) {
 	}
 	p = place{top: top, dir: dir, common: dir}
 	commonDir := join(dir, "commondir")
-	if _, err := os.Lstat(commonDir); err == nil {
+	if _, err := os.Lstat(commonDir); !ownfile.IsMissing(err) {
 		common, ok := pointer(commonDir, "")
 		if !ok {
 			return place{}, "The file " + show(commonDir) + " does not lead to a repository."
 		}
 		p.common = join(dir, common)
 	}
-	p.found = isPassable(join(p.common, "objects")) && isPassable(join(p.common, "refs"))
-	if !p.found {
+	err := cmp.Or(pass(join(p.common, "objects")), pass(join(p.common, "refs")))
+	switch {
+	case ownfile.IsAnswer(err):
 		return place{}, ""
+	case err != nil:
+		return place{}, "The folder " + show(dir) + " cannot be read."
 	}
+	p.found = true
 	return p, p.resolve()
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -496,6 +497,27 @@ func TestRepository(t *testing.T) {
 	}
 	if found, problem := s.inspect("outside"); found || problem != "" {
 		t.Errorf("outside: %v, %q", found, problem)
+	}
+}
+
+// A repository that nod cannot look at is no reason to look for one above: git may see it.
+func TestPathsTooLong(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("paths have another limit")
+	}
+	s := newSandbox(t)
+	for _, bytes := range []int{4082, 4083} { // .git/commondir is too long, and .git/objects
+		deep := s.top + strings.Repeat("/"+strings.Repeat("d", 99), 50)[:bytes-1-len(s.top)] + "d"
+		if err := os.MkdirAll(deep, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(deep)
+		if err := os.CopyFS(".git", os.DirFS(s.top+"/.git")); err != nil {
+			t.Fatal(err)
+		}
+		if p, problem := find(deep); problem == "" {
+			t.Errorf("%d bytes: no problem; in %s", bytes, p.top)
+		}
 	}
 }
 

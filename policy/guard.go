@@ -51,7 +51,7 @@ func newGuard(p Places) guard {
 	for _, own := range p.Own {
 		own = filepath.Clean(own)
 		g.own = append(g.own, fold(filepath.ToSlash(own)))
-		if real, ok := resolve(own); ok && real != own {
+		if real, _ := resolve(own); real != "" && real != own { // as far as nod can look
 			g.own = append(g.own, fold(filepath.ToSlash(real)))
 		}
 	}

@@ -68,7 +68,8 @@ func absolute(path, cwd, home string) (string, bool) {
 }
 
 // resolve follows the symbolic links of an absolute path, up to the first part that does not exist. It fails on parts
-// that it cannot look at, on loops, and on places that mean something else in each process.
+// that it cannot look at, where it returns the path so far with the rest, on loops, and on places that mean something
+// else in each process.
 func resolve(path string) (string, bool) {
 	if strings.Contains(path, "..") { // what ".." means depends on links
 		return walk(path)
@@ -110,7 +111,7 @@ func walk(path string) (string, bool) {
 		next := filepath.Join(done, part)
 		target, link, ok := follow(next)
 		if !ok || isMagic(next) {
-			return "", false
+			return filepath.Join(next, filepath.FromSlash(rest)), false
 		}
 		if !link {
 			done = next

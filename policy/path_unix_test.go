@@ -146,3 +146,19 @@ func TestGrantDoesNotFollowLinks(t *testing.T) {
 	link(evil, project)
 	expect("with another folder", func(kept) bool { return false })
 }
+
+// A rule, and the guard, also hold behind the links before a place that nod cannot look at, such as a server that does
+// not answer when nod starts.
+func TestLinksBeforeWhatCannotBeSeen(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err := errors.Join(err, os.Mkdir(dir+"/real", 0o700), os.Symlink("real", dir+"/link")); err != nil {
+		t.Fatal(err)
+	}
+	below := "/" + strings.Repeat("x", 300) // longer than a name can be
+	if !newPattern(dir+"/link"+below+"/**", "/home/x", true).match(dir + "/real" + below + "/f") {
+		t.Error("the rule does not hold there")
+	}
+	if !newGuard(Places{Home: "/home/x", Own: []string{dir + "/link" + below}}).isOwn(dir + "/real" + below + "/f") {
+		t.Error("the guard does not hold there")
+	}
+}

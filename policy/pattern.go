@@ -146,10 +146,10 @@ func reroot(p string) (string, bool) {
 	if !filepath.IsAbs(filepath.FromSlash(base)) || base == "/" {
 		return "", false
 	}
-	real, ok := resolve(filepath.FromSlash(base))
+	real, _ := resolve(filepath.FromSlash(base)) // as far as nod can look
 	real = filepath.ToSlash(real)
 	switch {
-	case !ok, real == base:
+	case real == "", real == base:
 		return "", false
 	case rest == "":
 		return escapeGlob(real), true

@@ -42,10 +42,36 @@ func IsMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// IsAnswer reports whether an error says what a program finds in the place of a file: nothing, or what it may not open.
-// Others, such as that nod has too many files open, say nothing about it.
-func IsAnswer(err error) bool {
-	return IsMissing(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ELOOP)
+// SaysNothing reports whether an error of the system says nothing about the file, such as that nod has too many files
+// open. Others say what every program of the user finds there: nothing, or what it may not open.
+func SaysNothing(err error) bool {
+	var code syscall.Errno
+	return errors.As(err, &code) && !IsMissing(err) && !errors.Is(err, fs.ErrPermission) && code != syscall.ELOOP
+}
+
+// Glob returns the files below a folder whose paths match a pattern, as [fs.Glob] does. Unlike that, it fails if the
+// system keeps it from looking, with an error that [SaysNothing].
+func Glob(folder, pattern string) (paths []string, err error) {
+	look := &looking{FS: os.DirFS(folder), folder: folder}
+	names, err := fs.Glob(look, pattern)
+	for _, name := range names {
+		paths = append(paths, filepath.Join(folder, name))
+	}
+	return paths, errors.Join(err, look.failed)
+}
+
+type looking struct {
+	fs.FS
+	folder string
+	failed error
+}
+
+func (l *looking) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(filepath.Join(l.folder, name))
+	if SaysNothing(err) {
+		l.failed = err
+	}
+	return entries, err
 }
 
 // In returns the path of one of nod's files in one of the user's base folders, such as that for data. It fails if the

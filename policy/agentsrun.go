@@ -2,9 +2,10 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,17 +29,22 @@ var agentSettings = []string{
 	".*/devcontainer.json", ".*/config.toml", ".*/hooks/*.json",
 }
 
-// agentsRun returns the files of a project that settings of agents name in commands.
-func agentsRun(project string) (files []string) {
+// agentsRun returns the files of a project that settings of agents name in commands. It fails if the system kept it
+// from reading some.
+func agentsRun(project string) (files []string, failed error) {
 	for _, pattern := range agentSettings {
-		names, _ := fs.Glob(os.DirFS(project), pattern)
-		for _, name := range names {
-			text, _ := ownfile.ReadBehind(filepath.Join(project, name), maxSettings)
-			settings, _ := ReadSettings(name, text)
+		paths, err := ownfile.Glob(project, pattern)
+		failed = errors.Join(failed, err)
+		for _, path := range paths {
+			text, err := ownfile.ReadBehind(path, maxSettings)
+			if ownfile.SaysNothing(err) {
+				failed = errors.Join(failed, err)
+			}
+			settings, _ := ReadSettings(path, text)
 			files = append(files, filesRun(project, settings, false)...)
 		}
 	}
-	return files
+	return files, failed
 }
 
 // maxNested is how many objects and lists, or dots, settings may hold: reading a million, one in the other, would end
@@ -98,9 +104,9 @@ func filesRun(project string, value any, isRun bool) (files []string) {
 			}
 			for _, path := range paths {
 				info, err := os.Stat(path)
-				if err == nil && info.Mode().IsRegular() {
+				if ownfile.SaysNothing(err) || err == nil && info.Mode().IsRegular() {
 					real, _ := filepath.EvalSymlinks(path)
-					files = append(files, path, real)
+					files = append(files, path, cmp.Or(real, path))
 				}
 			}
 		}

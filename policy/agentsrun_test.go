@@ -41,7 +41,7 @@ func TestWhatAgentsRunIsGuarded(t *testing.T) {
 	if _, err := ReadSettings(".codex/config.toml", []byte(strings.Repeat("a.", maxNested+1)+"a = 1")); err != errNested {
 		t.Error(err)
 	}
-	isGuarded := GuardedIn(project)
+	isGuarded, _ := GuardedIn(project)
 	for name, want := range map[string]bool{
 		"tools/key.sh": true, "scripts/check.sh": true, "scripts/line.sh": true, "tools/server.js": true,
 		"tools/notify.py": true, "tools/y": true, "link.ts": true, "real.ts": true, "scripts/stop.sh": true,

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -102,20 +103,23 @@ func (g guard) mentionsOwn(text string) bool {
 }
 
 // GuardedIn returns a test whether a path is, or is inside, a guarded place. It goes by names, and by what git's
-// configuration and settings of agents name in the project. A link also counts if such a place can be below it.
-func GuardedIn(project string) func(path string, isLink bool) bool {
-	obeyed, home := append(GitObeys(project), agentsRun(project)...), homeName()
+// configuration and settings of agents name in the project, of which it may miss some if there is an error. A link also
+// counts if such a place can be below it.
+func GuardedIn(project string) (test func(path string, isLink bool) bool, err error) {
+	obeyed, err := GitObeys(project)
+	files, failed := agentsRun(project)
+	obeyed, home := append(obeyed, files...), homeName()
 	return func(path string, isLink bool) bool {
 		name := filepath.ToSlash(path)
 		return guarded().find(name, home) != nil || isLink && guarded().holds(name, home, true) != nil ||
 			slices.ContainsFunc(obeyed, func(place string) bool {
 				return isWithin(path, place) || isLink && isWithin(place, path)
 			})
-	}
+	}, errors.Join(err, failed)
 }
 
 // GitObeys returns the places in a project that git obeys: see [git.Obeyed].
-func GitObeys(project string) []string { return git.Obeyed(project, homeFolder()) }
+func GitObeys(project string) ([]string, error) { return git.Obeyed(project, homeFolder()) }
 
 // fold returns a path in the one form that stands for all that open the same file here.
 func fold(s string) string {

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"errors"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -72,7 +70,7 @@ func (f *facts) list(root string) *listing {
 			entries, err = folder.ReadDir(left + 1)
 			folder.Close()
 		}
-		if left -= len(entries); left < 0 || len(f.listings) > maxListings || !hasNoMore(err) {
+		if left -= len(entries); left < 0 || len(f.listings) > maxListings || ownfile.SaysNothing(err) {
 			l.isPart = true
 			return l
 		}
@@ -89,10 +87,6 @@ func (f *facts) list(root string) *listing {
 
 const maxListings = 8
 
-// hasNoMore reports whether a folder has no names but those read before this error, for the agent either: it is no
-// folder, or may not be read.
-func hasNoMore(err error) bool { return err == nil || errors.Is(err, io.EOF) || ownfile.IsAnswer(err) }
-
 func (l *listing) has(pat *pattern, a *access) bool {
 	matches := func(n node) bool {
 		return (n.isFolder || a.selects(n.path)) && slices.ContainsFunc(a.paths(), func(root string) bool {
@@ -102,7 +96,7 @@ func (l *listing) has(pat *pattern, a *access) bool {
 	if l.isPart {
 		return len(a.only) == 0 || slices.ContainsFunc(a.only, func(glob string) bool {
 			info, err := os.Stat(filepath.Join(filepath.FromSlash(a.real), glob))
-			return !hasNoMore(err) || err == nil && info.IsDir() || strings.HasPrefix(glob, ":") || pat.mayNarrow(glob)
+			return ownfile.SaysNothing(err) || err == nil && info.IsDir() || strings.HasPrefix(glob, ":") || pat.mayNarrow(glob)
 		})
 	}
 	for _, name := range pat.lastNames() {
@@ -170,7 +164,7 @@ func (e *expansion) step(to []string, folder, part string) ([]string, bool) {
 	if !strings.ContainsAny(part, `*?[\`) {
 		e.left--
 		path := filepath.Join(folder, part)
-		if _, err := isLink(path); err == nil || !hasNoMore(err) {
+		if _, err := isLink(path); err == nil || ownfile.SaysNothing(err) {
 			to = append(to, path)
 		}
 		return to, e.left >= 0
@@ -200,10 +194,10 @@ func (e *expansion) names(folder string) ([]string, bool) {
 	}
 	dir, err := openFolder(folder)
 	if err != nil {
-		return nil, hasNoMore(err)
+		return nil, !ownfile.SaysNothing(err)
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(e.left + 1)
 	e.left -= len(names)
-	return names, e.left >= 0 && hasNoMore(err)
+	return names, e.left >= 0 && !ownfile.SaysNothing(err)
 }

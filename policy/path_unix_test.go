@@ -47,12 +47,18 @@ func TestTooManyFilesOpen(t *testing.T) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := GuardedIn(dir); err != nil {
+		t.Error(err)
+	}
 	for _, c := range []Call{bash("cat " + dir + "/*"), bash("grep -r a " + dir)} {
 		if d := Decide(c, all, testNow); d.Effect != Allow {
 			t.Errorf("%s: %+v", c.Input, d)
 		}
 		err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: was.Max})
 		d := Decide(c, all, testNow)
+		if _, err := GuardedIn(dir); err == nil {
+			t.Error("nothing is guarded")
+		}
 		if err := errors.Join(err, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was)); err != nil || d.Effect == Allow {
 			t.Errorf("%s: %+v, %v", c.Input, d, err)
 		}

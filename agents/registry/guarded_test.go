@@ -10,7 +10,7 @@ import (
 // No agent changes the files that make itself or another one ask nod.
 func TestOwnFilesAreGuarded(t *testing.T) {
 	m := machine(t)
-	isGuarded := policy.GuardedIn(m.Home)
+	isGuarded, _ := policy.GuardedIn(m.Home)
 	for _, a := range Installable() {
 		files := []agent.File{a.Settings(m)}
 		if a.Needs != nil {

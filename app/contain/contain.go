@@ -260,7 +260,9 @@ func (r *Runs) expel(p *sandbox.Profile) (ended api.RunEnded) {
 	if !p.Write {
 		return ended
 	}
-	moved, err := sandbox.Expel(p, policy.GuardedIn(p.Project))
+	isGuarded, unseen := policy.GuardedIn(p.Project)
+	moved, err := sandbox.Expel(p, isGuarded)
+	err = errors.Join(unseen, err)
 	if len(moved) > 0 || err != nil {
 		r.cfg.Log.Warn("moved out of a project", "project", p.Project, "to", p.Private, "paths", moved, "err", err)
 	}
@@ -412,8 +414,8 @@ func (r *Runs) Undoes(ctx context.Context, who interact.Requester, edit interact
 	if isOn, _ := r.Contains(who, ""); !isOn || !areAll || len(paths) == 0 || r.running.changes(project) {
 		return false
 	}
-	isGuarded := policy.GuardedIn(project)
-	if slices.ContainsFunc(paths, func(path string) bool {
+	isGuarded, err := policy.GuardedIn(project)
+	if err != nil || slices.ContainsFunc(paths, func(path string) bool {
 		return isGuarded(filepath.Join(project, filepath.FromSlash(path)), false)
 	}) {
 		return false
@@ -498,7 +500,10 @@ func within(project string, paths []string) (below []string) {
 func (r *Runs) Prepare(ctx context.Context, olderThan time.Duration, maxSize int64) error {
 	var failed error
 	for _, project := range r.projects() {
-		_, err := sandbox.Survey(project, r.isSecret, r.isGuarded(project, ""))
+		isGuarded, err := r.isGuarded(project, "")
+		if err == nil {
+			_, err = sandbox.Survey(project, r.isSecret, isGuarded)
+		}
 		if err == nil {
 			_, _, err = r.snapshotOf(ctx, project)
 		}

@@ -33,7 +33,11 @@ func (r *Runs) profile(ctx context.Context, w waiting, q api.RunRequest) (sandbo
 	if in.Git && in.Write {
 		repository, p.Keep, p.Absent = openRepository(in.Project)
 	}
-	found, err := sandbox.Survey(in.Project, r.isSecret, r.isGuarded(in.Project, repository))
+	isGuarded, err := r.isGuarded(in.Project, repository)
+	if err != nil {
+		return p, err
+	}
+	found, err := sandbox.Survey(in.Project, r.isSecret, isGuarded)
 	if err != nil {
 		return p, err
 	}
@@ -65,8 +69,12 @@ func openRepository(project string) (path string, keep, absent []string) {
 	if err != nil {
 		return "", nil, nil
 	}
+	obeyed, err := policy.GitObeys(project)
+	if err != nil {
+		return "", nil, nil
+	}
 	path = filepath.Join(project, ".git")
-	for _, place := range policy.GitObeys(project) {
+	for _, place := range obeyed {
 		isCovered := slices.ContainsFunc(absent, func(by string) bool { return sandbox.IsIn(place, by) }) ||
 			filepath.Base(place) == "config.worktree" // Expel finds a new one
 		if sandbox.IsIn(place, path) && !isCovered {
@@ -107,13 +115,13 @@ func digest(text string) string { return interact.Digest([]byte(text))[:16] }
 
 // isGuarded returns a function that reports whether a path of the project is guarded: by a rule, or outside repository
 // by its name or git's configuration.
-func (r *Runs) isGuarded(project, repository string) func(path string, isLink bool) bool {
-	isGuarded := policy.GuardedIn(project)
+func (r *Runs) isGuarded(project, repository string) (test func(path string, isLink bool) bool, err error) {
+	isGuarded, err := policy.GuardedIn(project)
 	return func(path string, isLink bool) bool {
 		isOpen := repository != "" && sandbox.IsIn(path, repository)
 		_, change := r.cfg.Forbids(path)
 		return change || !isOpen && isGuarded(path, isLink)
-	}
+	}, err
 }
 
 // isSecret reports whether a file must be hidden, by its name or by a rule. Files in .git are hidden only if they

@@ -159,7 +159,9 @@ func (c *console) endRun(ctx context.Context) error {
 	var ended api.RunEnded
 	if p.Write {
 		ended.To = p.Private
-		if ended.Moved, err = sandbox.Expel(&p, policy.GuardedIn(p.Project)); err != nil {
+		isGuarded, unseen := policy.GuardedIn(p.Project)
+		ended.Moved, err = sandbox.Expel(&p, isGuarded)
+		if err = errors.Join(unseen, err); err != nil {
 			ended.Problem = err.Error()
 		}
 		_ = os.Remove(p.Unfinished)

@@ -111,10 +111,10 @@ func enter(dir, top string) (p place, problem string) {
 	}
 	err := cmp.Or(pass(join(p.common, "objects")), pass(join(p.common, "refs")))
 	switch {
-	case ownfile.IsAnswer(err):
-		return place{}, ""
-	case err != nil:
+	case ownfile.SaysNothing(err):
 		return place{}, "The folder " + show(dir) + " cannot be read."
+	case err != nil:
+		return place{}, ""
 	}
 	p.found = true
 	return p, p.resolve()

@@ -53,15 +53,19 @@ func Inspect(folder, home string, addresses bool) (found bool, problem string) {
 
 // Obeyed returns the places in the work tree around folder that git obeys: folders of hooks, files with settings, and
 // what these lead to if they are links; and files that settings name, for some are programs. It finds what it can,
-// whatever problems there are.
-func Obeyed(folder, home string) (places []string) {
-	p, _ := find(folder)
+// whatever problems there are, and fails if the system kept it from looking.
+func Obeyed(folder, home string) (places []string, err error) {
+	p, problem := find(folder)
 	if !p.found || p.top == "" {
-		return nil
+		if problem != "" { // perhaps because nod can open nothing
+			_, err = os.ReadDir(folder)
+		}
+		return nil, err
 	}
 	in := &inspection{home: home, first: p}
 	in.obeys = func(path string) {
-		real, _ := filepath.EvalSymlinks(path)
+		real, err := filepath.EvalSymlinks(path)
+		in.note(err)
 		for _, path := range []string{filepath.Clean(path), real} {
 			if isWithin(p.top, path) {
 				places = append(places, path)
@@ -69,7 +73,7 @@ func Obeyed(folder, home string) (places []string) {
 		}
 	}
 	in.inspect()
-	return places
+	return places, in.unseen
 }
 
 // inspection inspects one repository and its submodules. It ends with the first problem.
@@ -79,6 +83,7 @@ type inspection struct {
 	addresses bool // those of remotes count
 	problem   string
 	obeys     func(path string) // is given each place that git obeys; then nothing is a problem
+	unseen    error             // why there may be more of these
 	files     map[source]bool   // those read
 	looked    int               // repositories
 	hooks     []string          // values of core.hooksPath in the user's own files
@@ -108,6 +113,12 @@ func (in *inspection) inspect() {
 func (in *inspection) fail(sentence string) {
 	if in.problem == "" && in.obeys == nil {
 		in.problem = sentence
+	}
+}
+
+func (in *inspection) note(err error) {
+	if ownfile.SaysNothing(err) {
+		in.unseen = err
 	}
 }
 
@@ -162,6 +173,7 @@ func (in *inspection) look(p place) {
 
 func (in *inspection) lookBelow(p place) {
 	paths, err := submodules(p.dir)
+	in.note(err)
 	if err != nil {
 		in.fail("The file " + in.show(join(p.dir, "index")) + " cannot be read.")
 		return
@@ -194,6 +206,7 @@ func (in *inspection) read(path string, own bool, depth int) {
 		in.obeys(path)
 	}
 	data, err := ownfile.ReadBehind(path, maxConfig)
+	in.note(err)
 	switch {
 	case ownfile.IsMissing(err):
 	case err != nil:
@@ -342,7 +355,8 @@ func (in *inspection) noteHooks(e *entry, path string, own bool) {
 
 func (in *inspection) obeyHooks(folder string) {
 	in.obeys(folder)
-	hooks, _ := os.ReadDir(folder)
+	hooks, err := os.ReadDir(folder)
+	in.note(err)
 	for _, hook := range hooks {
 		if real, err := filepath.EvalSymlinks(join(folder, hook.Name())); err == nil && hook.Type()&os.ModeSymlink != 0 {
 			in.obeys(real)

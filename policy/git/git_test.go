@@ -3,6 +3,7 @@
 package git
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -518,6 +519,33 @@ func TestPathsTooLong(t *testing.T) {
 		if p, problem := find(deep); problem == "" {
 			t.Errorf("%d bytes: no problem; in %s", bytes, p.top)
 		}
+	}
+}
+
+// Nobody takes what git obeys for nothing because nod has too many files open.
+func TestTooManyFilesOpen(t *testing.T) {
+	s := newSandbox(t)
+	s.git("project", "config", "core.hooksPath", "hooks")
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	fit := 0
+	for limit := range uint64(30) { // some of what nod opens may fit
+		set := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: limit, Max: was.Max})
+		places, err := Obeyed(s.top, s.home)
+		if err := errors.Join(set, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was)); err != nil {
+			t.Fatal(err)
+		}
+		switch isFound := slices.Contains(places, s.top+"/hooks"); {
+		case isFound && err == nil:
+			fit++
+		case err == nil:
+			t.Errorf("with %d files: %s", limit, places)
+		}
+	}
+	if fit == 0 {
+		t.Error("it never works")
 	}
 }
 

@@ -156,7 +156,11 @@ func (s *survey) read(dir string) ([]fs.DirEntry, error) {
 // IsAbsent reports whether a path has nothing, or an empty folder: perhaps that of another run, which covers it.
 func IsAbsent(path string) bool {
 	entries, err := os.ReadDir(path)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
+	if err != nil { // perhaps because nod can open nothing
+		_, err = os.Lstat(path)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return len(entries) == 0
 }
 
 // Repository returns what must not change in a repository that git may write to, for a profile instead of its .git:
@@ -183,7 +187,7 @@ func obeyed(git string, keep, absent *[]string) error {
 		switch _, err := os.Lstat(path); {
 		case slices.Contains(obeyedFolders, name) && IsAbsent(path):
 			*absent = append(*absent, path)
-		case err == nil:
+		case !errors.Is(err, fs.ErrNotExist):
 			*keep = append(*keep, path)
 		}
 	}

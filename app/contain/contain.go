@@ -23,6 +23,7 @@ import (
 	"nod/interact/history"
 	"nod/interact/secrets"
 	"nod/ipc"
+	"nod/ownfile"
 	"nod/policy"
 	"nod/policy/process"
 	"nod/sandbox"
@@ -248,7 +249,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 func refuseOwn(project string) error {
 	for _, own := range policy.DefaultPlaces().Own {
 		real, err := filepath.EvalSymlinks(own)
-		if err == nil && (sandbox.IsIn(real, project) || sandbox.IsIn(project, real)) {
+		if ownfile.SaysNothing(err) || err == nil && (sandbox.IsIn(real, project) || sandbox.IsIn(project, real)) {
 			return fmt.Errorf("%s has files of nod's own, so no command gets it in the sandbox", project)
 		}
 	}
@@ -484,8 +485,12 @@ func (r *Runs) edited(who interact.Requester, edit interact.Approve) (project st
 func within(project string, paths []string) (below []string) {
 	for _, path := range paths {
 		path = filepath.FromSlash(path)
-		if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+		switch {
+		case err == nil:
 			path = filepath.Join(folder, filepath.Base(path))
+		case ownfile.SaysNothing(err):
+			continue // it may be elsewhere
 		}
 		if rel, err := filepath.Rel(project, path); err == nil && sandbox.IsIn(path, project) {
 			below = append(below, filepath.ToSlash(rel))

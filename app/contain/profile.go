@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"nod/api"
 	"nod/interact"
+	"nod/ownfile"
 	"nod/policy"
 	"nod/policy/shell"
 	"nod/sandbox"
@@ -232,30 +234,29 @@ var toolFolders = []string{
 
 // holdsProjects reports whether a folder is a repository or directly contains one.
 func holdsProjects(folder string) bool {
-	found, err := filepath.Glob(filepath.Join(quoteGlob(folder), "*", ".git"))
+	found, err := ownfile.Glob(folder, "*/.git")
 	_, notOne := os.Lstat(filepath.Join(folder, ".git"))
-	return err != nil || notOne == nil || len(found) > 0
+	return err != nil || !ownfile.IsMissing(notOne) || len(found) > 0
 }
 
 // secretsIn returns the secrets in a folder of tools and its direct subfolders, with links followed. It looks no
-// deeper, since these folders can be large.
+// deeper, since these folders can be large. If the system keeps it from looking, the folder itself counts as one.
 func secretsIn(folder string) (found []string) {
 	for _, pattern := range []string{"*", "*/*"} {
-		paths, _ := filepath.Glob(filepath.Join(quoteGlob(folder), pattern))
+		paths, err := ownfile.Glob(folder, pattern)
+		if err != nil {
+			paths = []string{folder}
+		}
 		for _, path := range paths {
-			if !policy.IsSecret(path) {
+			if err == nil && !policy.IsSecret(path) {
 				continue
 			}
-			if real, err := filepath.EvalSymlinks(path); err == nil {
-				found = append(found, real)
+			if real, err := filepath.EvalSymlinks(path); !ownfile.IsMissing(err) {
+				found = append(found, cmp.Or(real, path))
 			}
 		}
 	}
 	return found
-}
-
-func quoteGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // isSnapshot reports whether a file is Claude Code's snapshot of the functions of the user's shell.

@@ -231,7 +231,7 @@ func (f *facts) mayLeak() Decision {
 // look at may be one.
 func isOdd(path string) bool {
 	info, err := os.Lstat(filepath.FromSlash(path))
-	return err == nil && !info.Mode().IsRegular() && !info.IsDir() || err != nil && !ownfile.IsMissing(err)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() || ownfile.SaysNothing(err)
 }
 
 func (c *Compiled) leaks(a *access) bool {

@@ -644,7 +644,7 @@ func (w *window) openQueue(current *entry) {
 func riskOf(e *entry) string {
 	switch e.request.Body.Kind() {
 	case api.KindApprove:
-		// To look through thirty of a megabyte would take longer than windows may hang.
+		// Looking through thirty of a megabyte each would take longer than the windows may hang.
 		if e.said == nil && len(e.request.Body.(interact.Approve).Input) > maxGrantInput {
 			return prompt.ClassName(e.why.Class)
 		}

@@ -49,8 +49,8 @@ func SaysNothing(err error) bool {
 	return errors.As(err, &code) && !IsMissing(err) && !errors.Is(err, fs.ErrPermission) && code != syscall.ELOOP
 }
 
-// Glob returns the files below a folder whose paths match a pattern, as [fs.Glob] does. Unlike that, it fails if the
-// system keeps it from looking, with an error that [SaysNothing].
+// Glob returns the files below a folder whose paths match a pattern, as [fs.Glob] does, but also fails if the system
+// keeps it from looking: see [SaysNothing].
 func Glob(folder, pattern string) (paths []string, err error) {
 	look := &looking{FS: os.DirFS(folder), folder: folder}
 	names, err := fs.Glob(look, pattern)

@@ -47,8 +47,8 @@ func agentsRun(project string) (files []string, failed error) {
 	return files, failed
 }
 
-// maxNested is how many objects and lists, or dots, settings may hold: reading a million, one in the other, would end
-// nod.
+// maxNested is how many brackets, or in TOML dots, settings may hold: reading a million, one inside the other, would
+// end nod.
 const maxNested = 10_000
 
 var errNested = fmt.Errorf("it has more than %d brackets or dots", maxNested)
@@ -61,8 +61,8 @@ func ParseSettings(text []byte) (hujson.Value, error) {
 	return hujson.Parse(text)
 }
 
-// ReadSettings returns the values in a file of settings: TOML if its name says so, else such JSON. If it fails, it
-// returns those that it has read.
+// ReadSettings returns the values in a file of settings: TOML if its name ends in .toml, else JSON as [ParseSettings]
+// reads it. If it fails, it returns what it has read.
 func ReadSettings(name string, text []byte) (settings map[string]any, err error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // a byte order mark
 	if filepath.Ext(name) != ".toml" {

@@ -67,9 +67,9 @@ func absolute(path, cwd, home string) (string, bool) {
 	return cwd + string(filepath.Separator) + path, true
 }
 
-// resolve follows the symbolic links of an absolute path, up to the first part that does not exist. It fails on parts
-// that it cannot look at, where it returns the path so far with the rest, on loops, and on places that mean something
-// else in each process.
+// resolve follows the symbolic links of an absolute path, up to the first part that does not exist. It fails on loops,
+// on places that mean something else in each process, and on parts that it cannot look at; then it returns the path as
+// far as it got, with the rest.
 func resolve(path string) (string, bool) {
 	if strings.Contains(path, "..") { // what ".." means depends on links
 		return walk(path)

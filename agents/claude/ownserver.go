@@ -22,7 +22,7 @@ const ownTools = "mcp__nod__"
 
 const serverName = "nod"
 
-// maxServers limits the files that name servers, in bytes: a project's may be endless.
+// maxServers is the limit in bytes of a file that names servers: a project's may be endless.
 const maxServers = 16 << 20
 
 // mayAsk allows the tools with which Claude Code asks the user through nod: asking whether to ask makes no sense. It

@@ -92,7 +92,7 @@ func openRepository(project string) (path string, keep, absent []string) {
 	return path, keep, absent
 }
 
-// patience is how long git may take for a list of files: it waits for ever at a pipe in the place of its rules.
+// patience is how long git may take to list files: it would wait for ever for a pipe in place of .gitignore.
 const patience = 10 * time.Second
 
 // wouldCommit reports whether git could commit a hidden file, which looks empty. It returns true if git fails.

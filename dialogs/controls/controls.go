@@ -221,7 +221,7 @@ func (e *TextField) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
-// maxPaste is the length, in bytes, from which on a text in the clipboard is no setting, and slow to draw.
+// maxPaste is the length in bytes of a clipboard that a field no longer takes: it is no setting, and slow to draw.
 const maxPaste = 100_000
 
 func (e *TextField) TypedShortcut(s fyne.Shortcut) {

@@ -96,8 +96,8 @@ func (r *Repository) drop(runs []Run, olderThan time.Duration) (dropped bool, er
 	return dropped, nil
 }
 
-// mend removes the contents that a power failure emptied, which git would take for there, and the references to
-// snapshots that lack one, beside which it packs nothing. The next snapshot reads all files again.
+// mend removes the objects that a power failure left empty, which git believes it has, and the references to snapshots
+// that lack one, beside which it packs nothing. The next snapshot reads all files again.
 func (r *Repository) mend(ctx context.Context) error {
 	isWhole := true
 	err := filepath.WalkDir(r.path("objects"), func(path string, entry fs.DirEntry, err error) error {

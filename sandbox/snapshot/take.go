@@ -363,7 +363,7 @@ func (r *Repository) update(ctx context.Context, d differences) error {
 	return err
 }
 
-// patience is how long a snapshot may take before nod looks for what blocks git, and all that [Repository.Keeps] may.
+// patience is how long a snapshot may take before nod looks for what blocks git, and the limit of [Repository.Keeps].
 const patience = 2 * time.Second
 
 // lookForPipes ends a snapshot that would block forever: git opens .gitignore and .gitattributes even if they are

@@ -531,7 +531,7 @@ func TestTooManyFilesOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	fit := 0
-	for limit := range uint64(30) { // some of what nod opens may fit
+	for limit := range uint64(100) { // some of what nod opens may fit
 		set := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: limit, Max: was.Max})
 		places, err := Obeyed(s.top, s.home)
 		if err := errors.Join(set, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was)); err != nil {

@@ -20,8 +20,8 @@ import (
 // focus when the key went down: one that is held down since it pressed another button repeats here.
 type Button struct {
 	widget.Button
+	press
 	focused bool
-	down    fyne.KeyName // the key that went down here and has not pressed it
 }
 
 func NewButton(text string, icon fyne.Resource, tapped func()) *Button {
@@ -34,8 +34,7 @@ func NewButton(text string, icon fyne.Resource, tapped func()) *Button {
 func (b *Button) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
-		isHeld := b.down != k.Name
-		if b.down = ""; !isHeld && !b.Disabled() {
+		if !b.isHeld(k) && !b.Disabled() {
 			b.OnTapped()
 		}
 	default:
@@ -43,9 +42,21 @@ func (b *Button) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
-func (b *Button) KeyDown(k *fyne.KeyEvent) { b.down = k.Name }
+// press tells a key that goes down on a control from one that is held down since it went down elsewhere.
+type press struct {
+	down fyne.KeyName // the key that went down here and was not used yet
+}
 
-func (b *Button) KeyUp(*fyne.KeyEvent) {}
+func (p *press) KeyDown(k *fyne.KeyEvent) { p.down = k.Name }
+
+func (p *press) KeyUp(*fyne.KeyEvent) {}
+
+// isHeld reports whether a key went down elsewhere, or was used before.
+func (p *press) isHeld(k *fyne.KeyEvent) bool {
+	isHeld := p.down != k.Name
+	p.down = ""
+	return isHeld
+}
 
 func (b *Button) FocusGained() {
 	b.focused = true
@@ -184,11 +195,11 @@ func scrollByKey(c fyne.Canvas, k *fyne.KeyEvent) {
 // TextField is a text field that leaves the window its shortcuts, Escape, and the wheel. Fyne's field swallows them.
 type TextField struct {
 	widget.Entry
+	press
 	Shortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 	Self     fyne.CanvasObject        // this widget, or the one that contains it
 	Escape   func() bool              // handles Escape before the window; reports whether it did anything; may be nil
 	Left     func()                   // called when the field loses the focus; may be nil
-	down     fyne.KeyName             // as in [Button]
 }
 
 // NewTextField returns a text field. It handles only shortcuts that the window does not have.
@@ -205,13 +216,14 @@ func NewTextField(shortcut func(fyne.Shortcut) bool, multiline bool) *TextField 
 }
 
 func (e *TextField) KeyDown(k *fyne.KeyEvent) {
-	e.down = k.Name
+	e.press.KeyDown(k)
 	e.Entry.KeyDown(k)
 }
 
+func (e *TextField) KeyUp(k *fyne.KeyEvent) { e.Entry.KeyUp(k) }
+
 func (e *TextField) TypedKey(k *fyne.KeyEvent) {
-	isHeld := e.down != k.Name
-	e.down = ""
+	isHeld := e.isHeld(k)
 	switch {
 	case isHeld && !e.MultiLine && (k.Name == fyne.KeyReturn || k.Name == fyne.KeyEnter):
 	case k.Name != fyne.KeyEscape && k.Name != fyne.KeyF5:

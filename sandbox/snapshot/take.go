@@ -104,9 +104,9 @@ func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
 
 // tidy removes what a git that was killed left: the lock of the index, and packs as large as the project.
 func (r *Repository) tidy() error {
-	left, err := fs.Glob(os.DirFS(r.folder), "objects/pack/tmp_*")
-	for _, name := range append(left, "index.lock") {
-		err = errors.Join(err, ownfile.Remove(r.path(name)))
+	left, err := ownfile.Glob(r.folder, "objects/pack/tmp_*")
+	for _, path := range append(left, r.path("index.lock")) {
+		err = errors.Join(err, ownfile.Remove(path))
 	}
 	return err
 }

@@ -224,9 +224,9 @@ func (p *Plan) apply(ctx context.Context) (left []Conflict, err error) {
 
 // FinishAll finishes what was being taken back when nod was killed, in all repositories below a folder.
 func FinishAll(ctx context.Context, folder string, secret func(path string) bool) (problem error) {
-	journals, _ := fs.Glob(os.DirFS(folder), "*/"+journalName) // fails for bad patterns only
-	for _, name := range journals {
-		project, err := ownfile.Read(filepath.Join(folder, path.Dir(name), "project"))
+	journals, problem := ownfile.Glob(folder, "*/"+journalName)
+	for _, journal := range journals {
+		project, err := ownfile.Read(filepath.Join(filepath.Dir(journal), "project"))
 		if err != nil {
 			continue
 		}

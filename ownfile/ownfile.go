@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // maxSize is the size limit of [Read], in bytes.
@@ -73,6 +74,9 @@ func (l *looking) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	return entries, err
 }
+
+// Aside returns where a damaged file goes: beside path, with the time in its name.
+func Aside(path string) string { return path + time.Now().Format(".2006-01-02T15-04-05.000000") }
 
 // In returns the path of one of nod's files in one of the user's base folders, such as that for data. It fails if the
 // base folder is unknown.

@@ -89,7 +89,7 @@ func openSpool(path string, log *slog.Logger) (*spool, error) {
 	}
 	s := newSpool(path, log)
 	if err := s.read(text); err != nil {
-		aside := path + time.Now().Format(".2006-01-02T15-04-05.000000")
+		aside := ownfile.Aside(path)
 		log.Error("the relay's pending requests could not be read: the file was set aside", "path", aside, "err", err)
 		if err := os.Rename(path, aside); err != nil {
 			return nil, fmt.Errorf("set the relay's journal aside: %w", err)

@@ -13,6 +13,8 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitemigration"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"nod/ownfile"
 )
 
 //go:embed migrations/*.sql
@@ -251,13 +253,9 @@ func (w *writer) open() error {
 func (w *writer) clear() {
 	for _, end := range []string{"-wal", "-shm"} {
 		if info, err := os.Lstat(w.j.path + end); err == nil && !info.Mode().IsRegular() {
-			w.j.log("move away "+filepath.Base(w.j.path)+end, os.Rename(w.j.path+end, w.asideNow()+end))
+			w.j.log("move away "+filepath.Base(w.j.path)+end, os.Rename(w.j.path+end, ownfile.Aside(w.j.path)+end))
 		}
 	}
-}
-
-func (w *writer) asideNow() string {
-	return w.j.path + time.Now().Format(".2006-01-02T15-04-05.000000")
 }
 
 func (w *writer) close() {
@@ -359,7 +357,7 @@ func moveAside(path, aside string) error {
 func (w *writer) setAside(damage error) error {
 	w.j.files.Lock()
 	defer w.j.files.Unlock()
-	aside := w.asideNow()
+	aside := ownfile.Aside(w.j.path)
 	var err error
 	w.withoutReaders(func() { err = moveAside(w.j.path, aside) })
 	if err != nil {

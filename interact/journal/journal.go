@@ -94,7 +94,7 @@ func Open(path string, o Options) *Journal {
 	j.queue = &queue{path: queuePath(path), woken: changes.NewSignal()}
 	w := &writer{j: j, patience: failTime}
 	if err := j.queue.load(); err != nil {
-		j.log("read the queue", errors.Join(err, os.Rename(j.queue.path, queuePath(w.asideNow()))))
+		j.log("read the queue", errors.Join(err, os.Rename(j.queue.path, queuePath(ownfile.Aside(w.j.path)))))
 	}
 	j.failed(w.open())
 	if len(j.queue.all()) > 0 {
